@@ -1,0 +1,49 @@
+/** Counters of jobs, in the Prometheus manner: declared once, reported as the job's result. */
+export const counters = {
+  seeds_read_total: 'Seed lines read.',
+  seeds_added_total: 'Seeds added to the crawldb.',
+  seeds_updated_total: 'Seeds whose row was changed.',
+  seeds_known_total: 'Seeds left as they were.',
+  seeds_rejected_total: 'Seed lines rejected.',
+  urls_due_total: 'URLs due at the time of generate.',
+  urls_selected_total: 'URLs put into the fetchlist.',
+  hosts_selected_total: 'Hosts in the fetchlist.',
+  urls_left_total: 'URLs due but left out, by reason.',
+  requests_total: 'HTTP requests sent.',
+  pages_fetched_total: 'Fetchlist URLs that ended in success.',
+  pages_notmodified_total: 'Fetchlist URLs that ended in 304.',
+  pages_redirected_total: 'Fetchlist URLs that ended in a redirect.',
+  pages_gone_total: 'Fetchlist URLs that ended as gone.',
+  pages_retry_total: 'Fetchlist URLs that failed for now.',
+  pages_skipped_total: 'Fetchlist URLs not asked for.',
+  robots_requests_total: 'Requests for robots.txt.',
+  body_bytes_total: 'Payload bytes received.',
+  payloads_stored_total: 'Payloads stored.',
+  payloads_shared_total: 'Payloads that were stored already.',
+  journal_rows_lost_total: 'Journal rows dropped because their payload did not match its digest.',
+  captures_parsed_total: 'Captures parsed.',
+  captures_failed_total: 'Captures whose parse failed.',
+  captures_skipped_total: 'Captures with no parser or no payload.',
+  outlinks_total: 'Links recorded.',
+  outlinks_rejected_total: 'Links recorded and rejected.',
+  parse_seconds_total: 'Time spent in parsers.',
+  rows_updated_total: 'Known URLs whose row was changed.',
+  rows_added_total: 'URLs added to the crawldb.',
+  rows_refused_total: 'New URLs refused, by reason.',
+  duplicates_total: 'URLs marked as duplicates.',
+  links_total: 'Links in the linkdb.',
+  links_added_total: 'Links added to the linkdb.',
+  links_removed_total: 'Links removed from the linkdb.',
+  files_removed_total: 'Files removed as garbage.',
+} as const satisfies Readonly<Record<string, string>>;
+export type CounterName = keyof typeof counters;
+export type Counters = Partial<Record<CounterName, number>>;
+
+/** Adds `more` to `sum`, in place. */
+export function addCounters(
+  sum: Record<string, number>,
+  more: Readonly<Record<string, number | undefined>>,
+): void {
+  for (const [name, value] of Object.entries(more))
+    if (value !== undefined) sum[name] = (sum[name] ?? 0) + value;
+}

@@ -1,0 +1,106 @@
+import {type Row, table} from './table.ts';
+
+/** What is known of hosts, in four tables with one writer each; the view `hostdb` joins them. */
+
+export const robots = table({
+  name: 'robots',
+  version: 1,
+  doc: 'One row for each origin: its robots.txt as last read. Written by fetch.',
+  key: ['origin'],
+  columns: {
+    origin: {type: 'text', doc: 'Scheme, host and port.', example: 'https://example.org'},
+    host_key: {type: 'key', doc: 'Key of the host.'},
+    fetched_time: {type: 'timestamp', doc: 'Last attempt to read it.'},
+    expires_time: {type: 'timestamp', doc: 'When it is read again.'},
+    verdict: {
+      type: 'text',
+      values: ['rules', 'allow_all', 'deny_all'],
+      doc: 'What holds: the rules in body, everything, or nothing.',
+      source: 'RFC 9309, 2.3.1',
+    },
+    fetch_status: {type: 'int16', nullable: true, doc: 'HTTP status code of the last attempt.'},
+    reason: {type: 'text', nullable: true, doc: 'Why the last attempt failed.'},
+    unreachable_since: {type: 'timestamp', nullable: true, doc: 'First failure of the present series.'},
+    last_good_time: {type: 'timestamp', nullable: true, doc: 'When body was read.'},
+    body: {type: 'bytes', nullable: true, doc: 'Last copy that was read, at most robots.max_size.'},
+    crawl_delay_s: {type: 'double', nullable: true, unit: 'seconds', doc: 'Crawl-delay for us.'},
+    sitemaps: {type: 'json', nullable: true, doc: 'Array of the Sitemap lines.'},
+  },
+});
+export type RobotsRow = Row<typeof robots>;
+
+/** The terms of the delay, in the order of DESIGN: the largest wins. */
+export const delayTerms = ['min_delay', 'latency', 'crawl_delay', 'retry_after', 'backoff'] as const;
+export type DelayTerm = (typeof delayTerms)[number];
+
+export const hoststate = table({
+  name: 'hoststate',
+  version: 1,
+  doc: 'One row for each host asked: its politeness. Written by fetch.',
+  key: ['host_key'],
+  columns: {
+    host_key: {type: 'key', doc: 'Key of the host.'},
+    url_host_name: {type: 'text', doc: 'Host name.'},
+    next_allowed_time: {type: 'timestamp', doc: 'Earliest time of the next request.'},
+    last_response_time: {type: 'timestamp', nullable: true, doc: 'When the last answer ended.'},
+    delay_ms: {type: 'double', unit: 'milliseconds', doc: 'Delay that holds.'},
+    delay_term: {type: 'text', values: delayTerms, doc: 'The term that set it.'},
+    min_delay_ms: {type: 'double', unit: 'milliseconds', doc: 'Configured least delay.'},
+    latency_ms: {type: 'double', unit: 'milliseconds', doc: 'latency_factor times the last response time.'},
+    crawl_delay_ms: {type: 'double', unit: 'milliseconds', doc: 'Crawl-delay of robots.txt; 0 without one.'},
+    retry_after_ms: {
+      type: 'double',
+      unit: 'milliseconds',
+      doc: 'Retry-After of the last answer; 0 without one.',
+    },
+    backoff_ms: {type: 'double', unit: 'milliseconds', doc: 'Back-off after errors; 0 without one.'},
+    failures: {type: 'int32', doc: 'Failures charged to the host since its last good answer.'},
+    last_reason: {type: 'text', nullable: true, doc: 'Reason of the last of them.'},
+    requests: {type: 'count', doc: 'Requests ever sent, robots.txt and hops included.'},
+    dns_failures: {type: 'int32', doc: 'Look-ups in a row that failed.'},
+    updated_segment: {type: 'text', doc: 'Segment whose fetch wrote this.'},
+  },
+});
+export type HostStateRow = Row<typeof hoststate>;
+
+export const hoststats = table({
+  name: 'hoststats',
+  version: 1,
+  doc: 'One row for each host: counts and bytes. Written by updatedb.',
+  key: ['host_key'],
+  columns: {
+    host_key: {type: 'key', doc: 'Key of the host.'},
+    url_host_name: {type: 'text', doc: 'Host name.'},
+    url_host_registered_domain: {type: 'text', doc: 'Registered domain.'},
+    urls: {type: 'count', doc: 'Known URLs.'},
+    unfetched: {type: 'count', doc: 'URLs with status unfetched.'},
+    fetched: {type: 'count', doc: 'URLs with status fetched or notmodified.'},
+    duplicates: {type: 'count', doc: 'URLs with status duplicate.'},
+    gone: {type: 'count', doc: 'URLs with status gone.'},
+    redirects: {type: 'count', doc: 'URLs with a redirect status.'},
+    pages_fetched: {
+      type: 'count',
+      doc: 'Successful pages ever; robots.txt and hops not counted. budget.max_pages_per_host looks at this.',
+    },
+    body_bytes: {type: 'count', unit: 'bytes', doc: 'Payload bytes ever received.'},
+    over_budget: {type: 'count', doc: 'New URLs refused because the budget was used up.'},
+  },
+});
+export type HostStatsRow = Row<typeof hoststats>;
+
+export const hostrules = table({
+  name: 'hostrules',
+  version: 1,
+  doc: 'One row for each rule by hand about a host. Written by people, through `crawl host`.',
+  key: ['url_host_name'],
+  columns: {
+    url_host_name: {type: 'text', doc: 'Host name.'},
+    host_key: {type: 'key', doc: 'Key of the host.'},
+    min_delay_ms: {type: 'double', nullable: true, unit: 'milliseconds', doc: 'Least delay for this host.'},
+    blocked: {type: 'boolean', doc: 'Nothing is asked of the host.'},
+    max_connections: {type: 'int32', nullable: true, doc: 'Requests at once.'},
+    note: {type: 'text', nullable: true, doc: 'Why, for the next person.'},
+    changed_time: {type: 'timestamp', doc: 'When the rule was made.'},
+  },
+});
+export type HostRuleRow = Row<typeof hostrules>;

@@ -1,0 +1,29 @@
+import {content} from './content.ts';
+import {crawldb} from './crawldb.ts';
+import {fetch} from './fetch.ts';
+import {fetchlist} from './fetchlist.ts';
+import {hostrules, hoststate, hoststats, robots} from './hostdb.ts';
+import {linkdb} from './linkdb.ts';
+import {outlinks} from './outlinks.ts';
+import {parse} from './parse.ts';
+import {runs} from './runs.ts';
+import {seeds} from './seeds.ts';
+import type {Table} from './table.ts';
+
+/** All tables by name, in the order of the data dictionary. */
+export const tables = {
+  crawldb,
+  seeds,
+  fetchlist,
+  fetch,
+  content,
+  parse,
+  outlinks,
+  linkdb,
+  robots,
+  hoststate,
+  hoststats,
+  hostrules,
+  runs,
+} as const satisfies Readonly<Record<string, Table>>;
+export type TableName = keyof typeof tables;
