@@ -127,6 +127,11 @@ export const crawldb = table({
     inlinks: {type: 'int32', doc: 'Number of distinct pages that link to it, set by invertlinks.'},
     updated_segment: {type: 'text', nullable: true, doc: 'Newest segment whose outcome this row holds.'},
     revision: {type: 'count', doc: 'Version of the crawldb that wrote this row; the newest wins.'},
+    canonical_url: {
+      type: 'text',
+      nullable: true,
+      doc: 'rel=canonical of the last parsed content; among duplicates the page it names is kept.',
+    },
   },
 });
 /** One row of the crawldb. Nutch's word. */
