@@ -9,6 +9,8 @@ export const layoutVersion = 1;
 /** A file of a table. `key` is its path in the crawl folder, with `/` on every system. */
 export interface FileRef {
   readonly table: string;
+  /** Version of the table that wrote it; absent means 1. */
+  readonly version?: number;
   readonly key: string;
   readonly rows: number;
   readonly bytes: number;

@@ -58,6 +58,7 @@ export interface TaskStore {
  * Either way the file is fsynced, hashed and described.
  */
 export interface TableFile<T extends Table> {
+  readonly table: T;
   /** Absolute path, for COPY … TO. */
   readonly path: string;
   /** Adds rows; resolves when they are out of memory. */

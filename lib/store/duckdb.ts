@@ -1,0 +1,325 @@
+import {mkdir, mkdtemp, rm} from 'node:fs/promises';
+import {join} from 'node:path';
+import {
+  type DuckDBConnection,
+  type DuckDBDataChunk,
+  DuckDBInstance,
+  type DuckDBPreparedStatement,
+  type DuckDBResult,
+  DuckDBTimestampTZValue,
+  DuckDBTypeId,
+} from '@duckdb/node-api';
+import {CrawlError} from '../errors.ts';
+import type {Table} from '../schema/table.ts';
+import {duckdbError, plainValue} from './duckdb-values.ts';
+import type {FileRef} from './manifest-types.ts';
+import {duckdbType, sqlName, sqlString} from './sql-types.ts';
+import type {TableFile} from './store.ts';
+import {tableMetadata} from './table-schema.ts';
+
+export {sqlName, sqlString} from './sql-types.ts';
+
+/** bigint binds as UBIGINT, a whole number as BIGINT, another as DOUBLE, Date as TIMESTAMPTZ. */
+export type SqlValue = string | number | bigint | boolean | Uint8Array | Date | null;
+export type SqlParameters = Readonly<Record<string, SqlValue>>;
+export type SqlRow = Record<string, unknown>;
+
+export interface CopyOptions {
+  /** Rows of a row group; DuckDB's 122,880 if absent. */
+  readonly rowGroupRows?: number;
+  /** Kept with the file. */
+  readonly facts?: FileRef['facts'];
+}
+
+/** One DuckDB instance in memory. Close it. */
+export interface Database {
+  /** One or more statements. Named parameters ($name) in each. */
+  run(sql: string, params?: SqlParameters): Promise<void>;
+  /** All rows: UBIGINT as bigint, other integers as number where safe, TIMESTAMPTZ as Date, BLOB as Uint8Array. */
+  all<R extends Readonly<SqlRow>>(sql: string, params?: SqlParameters): Promise<R[]>;
+  /**
+   * Rows in batches, on a connection of its own (so without the temporary tables and variables of `run`).
+   * Throws RESULT_INCOMPLETE when the rows so far are not all.
+   */
+  stream(sql: string, params?: SqlParameters): AsyncIterable<SqlRow[]>;
+  /** Names and DuckDB types of a query's columns, without running it. */
+  describe(sql: string): Promise<{name: string; type: string}[]>;
+  /** Writes the rows of `select` (its order kept) as a file of the table, each column cast to its declared type. */
+  copy<T extends Table>(
+    select: string,
+    params: SqlParameters,
+    file: TableFile<T>,
+    options?: CopyOptions,
+  ): Promise<FileRef>;
+  close(): Promise<void>;
+}
+
+export interface DatabaseOptions {
+  /** DuckDB's memory limit. It is the instance's own: the executor divides what there is. */
+  readonly memoryBytes: number;
+  readonly threads?: number;
+  /** The instance makes a folder of its own in it: two instances with one folder corrupt each other's spill. */
+  readonly spillDir: string;
+  /** Aborting interrupts what runs, within milliseconds. */
+  readonly signal?: AbortSignal;
+}
+
+/** The one place where DuckDB instances are made. */
+export async function openDatabase(options: DatabaseOptions): Promise<Database> {
+  await mkdir(options.spillDir, {recursive: true});
+  const spill = await mkdtemp(join(options.spillDir, 'duckdb-'));
+  const instance = await DuckDBInstance.create(':memory:', {
+    memory_limit: `${Math.max(1, Math.floor(options.memoryBytes / 1024))}KiB`,
+    temp_directory: spill,
+    // Nothing is ever loaded from the network.
+    autoinstall_known_extensions: 'false',
+    ...(options.threads !== undefined && {threads: `${options.threads}`}),
+  });
+  const database = new DuckDatabase(instance, spill, options.signal);
+  await database.run("SET GLOBAL TimeZone = 'UTC'");
+  return database;
+}
+
+/** While an abort waits for running queries: an interrupt that comes between two of them is lost. */
+const interruptAgainMs = 20;
+
+class DuckDatabase implements Database {
+  readonly #instance: DuckDBInstance;
+  readonly #spill: string;
+  readonly #signal: AbortSignal | undefined;
+  readonly #connections = new Set<DuckDBConnection>();
+  #main: Promise<DuckDBConnection> | undefined;
+  #running = 0;
+  #closed = false;
+
+  constructor(instance: DuckDBInstance, spill: string, signal: AbortSignal | undefined) {
+    this.#instance = instance;
+    this.#spill = spill;
+    this.#signal = signal;
+    signal?.addEventListener('abort', this.#interrupt, {once: true});
+  }
+
+  async run(sql: string, params: SqlParameters = {}): Promise<void> {
+    await this.#guard(sql, async () => {
+      const last = await prepareLast(await this.#connection(), sql, params);
+      if (last === undefined) return;
+      try {
+        await last.run();
+      } finally {
+        last.destroySync();
+      }
+    });
+  }
+
+  async all<R extends Readonly<SqlRow>>(sql: string, params: SqlParameters = {}): Promise<R[]> {
+    return this.#guard(sql, async () => {
+      const last = await prepareLast(await this.#connection(), sql, params);
+      if (last === undefined) return [];
+      try {
+        const result = await last.run();
+        const rows: SqlRow[] = [];
+        for (const chunk of await result.fetchAllChunks())
+          for (const row of chunkRows(result, chunk)) rows.push(row);
+        return rows as R[]; // the caller knows the columns of its query
+      } finally {
+        last.destroySync();
+      }
+    });
+  }
+
+  async *stream(sql: string, params: SqlParameters = {}): AsyncGenerator<SqlRow[]> {
+    const connection = await this.#connect();
+    let statement: DuckDBPreparedStatement | undefined;
+    try {
+      const result = await this.#guard(sql, async () => {
+        await connection.run('BEGIN TRANSACTION');
+        statement = await prepareLast(connection, sql, params);
+        return statement?.stream();
+      });
+      if (result === undefined) return;
+      while (true) {
+        const chunk = await this.#guard(sql, () => result.fetchChunk());
+        if (chunk === null || chunk.rowCount === 0) break;
+        yield chunkRows(result, chunk);
+      }
+      await this.#checkWhole(connection, sql);
+    } finally {
+      statement?.destroySync();
+      this.#disconnect(connection);
+    }
+  }
+
+  async describe(sql: string): Promise<{name: string; type: string}[]> {
+    return this.#guard(sql, async () => columnsOf(await this.#connection(), sql));
+  }
+
+  async copy<T extends Table>(
+    select: string,
+    params: SqlParameters,
+    file: TableFile<T>,
+    options: CopyOptions = {},
+  ): Promise<FileRef> {
+    const found = await this.describe(select);
+    const projection = castColumns(file.table, found);
+    const copy = `COPY (SELECT ${projection} FROM (\n${select}\n)) TO ${sqlString(file.path)} (${copyOptions(file.table, options)})`;
+    try {
+      await this.run(copy, params);
+      return await file.finish(options.facts);
+    } catch (error) {
+      await file.discard();
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#signal?.removeEventListener('abort', this.#interrupt);
+    for (const connection of this.#connections) connection.interrupt();
+    for (const connection of this.#connections) this.#disconnect(connection);
+    this.#instance.closeSync();
+    await rm(this.#spill, {recursive: true, force: true});
+  }
+
+  #connection(): Promise<DuckDBConnection> {
+    this.#main ??= this.#connect();
+    return this.#main;
+  }
+
+  async #connect(): Promise<DuckDBConnection> {
+    const connection = await this.#instance.connect();
+    this.#connections.add(connection);
+    return connection;
+  }
+
+  #disconnect(connection: DuckDBConnection): void {
+    if (this.#connections.delete(connection)) connection.disconnectSync();
+  }
+
+  /** Runs a call of DuckDB: its errors become ours, and an abort ends it. */
+  async #guard<R>(sql: string, call: () => Promise<R>): Promise<R> {
+    if (this.#signal?.aborted) throw new CrawlError('INTERRUPTED', 'the query was stopped');
+    this.#running++;
+    try {
+      return await call();
+    } catch (error) {
+      throw duckdbError(error, sql, this.#signal?.aborted === true);
+    } finally {
+      this.#running--;
+    }
+  }
+
+  readonly #interrupt = (): void => {
+    for (const connection of this.#connections) connection.interrupt();
+    if (this.#running > 0) setTimeout(this.#interrupt, interruptAgainMs).unref();
+  };
+
+  /**
+   * DuckDB ends a stream in silence when the query fails in the middle: 636,928 of 700,000 rows and no
+   * exception (measured 2026-11). But the failure aborts the transaction around it, and any further statement says so.
+   */
+  async #checkWhole(connection: DuckDBConnection, sql: string): Promise<void> {
+    try {
+      await connection.run('SELECT 1');
+    } catch (error) {
+      if (this.#signal?.aborted) throw new CrawlError('INTERRUPTED', 'the query was stopped', {cause: error});
+      throw new CrawlError('RESULT_INCOMPLETE', 'the query failed while its rows were being read', {
+        facts: {sql},
+        cause: error,
+      });
+    }
+  }
+}
+
+/** Runs all statements but the last and prepares that one; undefined if there is none. */
+async function prepareLast(
+  connection: DuckDBConnection,
+  sql: string,
+  params: SqlParameters,
+): Promise<DuckDBPreparedStatement | undefined> {
+  const statements = await connection.extractStatements(sql);
+  for (let i = 0; i < statements.count; i++) {
+    const statement = await statements.prepare(i);
+    bind(statement, params);
+    if (i === statements.count - 1) return statement;
+    try {
+      await statement.run();
+    } finally {
+      statement.destroySync();
+    }
+  }
+  return undefined;
+}
+
+async function columnsOf(connection: DuckDBConnection, sql: string): Promise<{name: string; type: string}[]> {
+  const statement = await connection.prepare(sql);
+  try {
+    return Array.from({length: statement.columnCount}, (_, i) => ({
+      name: statement.columnName(i),
+      type: `${statement.columnType(i)}`,
+    }));
+  } finally {
+    statement.destroySync();
+  }
+}
+
+function bind(statement: DuckDBPreparedStatement, params: SqlParameters): void {
+  for (let i = 1; i <= statement.parameterCount; i++) {
+    const name = statement.parameterName(i);
+    const value = params[name];
+    if (value === undefined) throw new CrawlError('INTERNAL', `the query’s parameter $${name} has no value`);
+    if (value === null) statement.bindNull(i);
+    else if (typeof value === 'string') statement.bindVarchar(i, value);
+    else if (typeof value === 'bigint') statement.bindUBigInt(i, value);
+    else if (typeof value === 'boolean') statement.bindBoolean(i, value);
+    else if (typeof value === 'number')
+      if (Number.isSafeInteger(value)) statement.bindBigInt(i, BigInt(value));
+      else statement.bindDouble(i, value);
+    else if (value instanceof Date)
+      statement.bindTimestampTZ(i, new DuckDBTimestampTZValue(BigInt(value.getTime()) * 1000n));
+    else statement.bindBlob(i, value);
+  }
+}
+
+function chunkRows(result: DuckDBResult, chunk: DuckDBDataChunk): SqlRow[] {
+  const names = result.deduplicatedColumnNames();
+  const rows: SqlRow[] = Array.from({length: chunk.rowCount}, () => ({}));
+  for (const [column, name] of names.entries()) {
+    const isKey = result.columnTypeId(column) === DuckDBTypeId.UBIGINT;
+    chunk.visitColumnValues(column, (value, row) => {
+      rows[row]![name] = plainValue(value, isKey);
+    });
+  }
+  return rows;
+}
+
+/** The select list that brings a query's columns to the table's types and order. */
+function castColumns(table: Table, found: readonly {name: string; type: string}[]): string {
+  const types = new Map(found.map(({name, type}) => [name, type]));
+  const missing = Object.keys(table.columns).filter((name) => !types.has(name));
+  const extra = found.filter(({name}) => table.columns[name] === undefined).map(({name}) => name);
+  if (missing.length > 0 || extra.length > 0 || types.size !== found.length)
+    throw new CrawlError(
+      'INTERNAL',
+      `the query for ${table.name} does not fit the table: missing [${missing.join(', ')}], extra [${extra.join(', ')}]${types.size === found.length ? '' : ', a name twice'}`,
+    );
+  return Object.entries(table.columns)
+    .map(([name, column]) => {
+      const type = duckdbType(column);
+      return types.get(name) === type
+        ? sqlName(name)
+        : `CAST(${sqlName(name)} AS ${type}) AS ${sqlName(name)}`;
+    })
+    .join(', ');
+}
+
+function copyOptions(table: Table, options: CopyOptions): string {
+  const ids = Object.keys(table.columns).map((name, at) => `${sqlName(name)}: ${at + 1}`);
+  return [
+    'FORMAT parquet',
+    'COMPRESSION zstd',
+    `FIELD_IDS {${ids.join(', ')}}`,
+    `KV_METADATA {${tableMetadata.table}: ${sqlString(table.name)}, ${tableMetadata.version}: '${table.version}'}`,
+    ...(options.rowGroupRows === undefined ? [] : [`ROW_GROUP_SIZE ${options.rowGroupRows}`]),
+  ].join(', ');
+}
