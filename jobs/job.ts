@@ -74,6 +74,18 @@ export interface TaskContext extends Effects {
   leaseOk(): boolean;
   progress(point: Progress): void;
   readonly store: TaskStore;
+  /**
+   * In worker threads: the task now works on `key`; null when it is done with it. A thread that takes longer than
+   * `limitMs`, or dies, is replaced, and the task runs again with that key in `params.skip`, as a {@link Skip}.
+   */
+  guard?(key: string | null, limitMs?: number): void;
+}
+
+/** A piece of a task that ended its thread: left out at the next attempt, and recorded with the reason. */
+export interface Skip {
+  readonly key: string;
+  readonly reason: 'parse_timeout' | 'parse_failed';
+  readonly detail: string;
 }
 
 /** Declares a job, keeping the types of its options. */
