@@ -1,0 +1,122 @@
+// biome-ignore-all lint/suspicious/noControlCharactersInRegex: patterns over bytes
+import iconv from 'iconv-lite';
+import type {Encoding} from './encoding-labels.ts';
+
+/**
+ * Bytes to text as browsers do it. Node's TextDecoder decides, except where it differs from the Encoding
+ * Standard (Node 20.20, ICU): `windows-1252` is read as latin1, `ibm866` swaps three controls, `windows-874`
+ * and `windows-1255` have other values at the end, `iso-8859-16` and `x-user-defined` are missing.
+ *
+ * Single-byte encodings go through a table of their 128 upper characters, made once each.
+ */
+export interface Decoder {
+  readonly encoding: Encoding;
+  /** Every byte below 0x80 is that ASCII character, whatever stands around it: markup can be found in the bytes. */
+  readonly asciiCompatible: boolean;
+  /** Text of all bytes; a byte order mark is not taken away. */
+  decode(bytes: Uint8Array): string;
+  /** Text of a piece, given as a latin1 view of its bytes (one character a byte). Only where asciiCompatible. */
+  decodeLatin1(piece: string): string;
+}
+
+const multiByte: ReadonlySet<Encoding> = new Set([
+  'utf-8',
+  'gbk',
+  'gb18030',
+  'big5',
+  'euc-jp',
+  'iso-2022-jp',
+  'shift_jis',
+  'euc-kr',
+  'utf-16be',
+  'utf-16le',
+  'replacement',
+]);
+const notAscii: ReadonlySet<Encoding> = new Set(['iso-2022-jp', 'utf-16be', 'utf-16le', 'replacement']);
+
+const decoders = new Map<Encoding, Decoder>();
+
+export function decoderOf(encoding: Encoding): Decoder {
+  let decoder = decoders.get(encoding);
+  if (decoder === undefined) {
+    if (encoding === 'replacement') decoder = replacement;
+    else if (multiByte.has(encoding)) decoder = multiByteDecoder(encoding);
+    else decoder = singleByteDecoder(encoding);
+    decoders.set(encoding, decoder);
+  }
+  return decoder;
+}
+
+/** True where the text of a latin1 view is the view itself. */
+const upperHalf = /[\x80-\xff]/;
+
+/** The standard's answer to encodings that are used to smuggle markup: one replacement character. */
+const replacement: Decoder = {
+  encoding: 'replacement',
+  asciiCompatible: false,
+  decode: (bytes) => (bytes.length === 0 ? '' : '\ufffd'),
+  decodeLatin1: (piece) => (piece === '' ? '' : '\ufffd'),
+};
+
+function multiByteDecoder(encoding: Encoding): Decoder {
+  const decoder = new TextDecoder(encoding, {ignoreBOM: true});
+  const utf8 = encoding === 'utf-8';
+  return {
+    encoding,
+    asciiCompatible: !notAscii.has(encoding),
+    decode: (bytes) => decoder.decode(bytes),
+    decodeLatin1: (piece) => {
+      if (!upperHalf.test(piece)) return piece;
+      const bytes = Buffer.from(piece, 'latin1');
+      return utf8 ? bytes.toString('utf8') : decoder.decode(bytes);
+    },
+  };
+}
+
+function singleByteDecoder(encoding: Encoding): Decoder {
+  const upper = upperCharacters(encoding);
+  const decodeLatin1 = (piece: string): string =>
+    upperHalf.test(piece)
+      ? piece.replace(/[\x80-\xff]/g, (character) => upper[character.charCodeAt(0) - 0x80]!)
+      : piece;
+  return {
+    encoding,
+    asciiCompatible: true,
+    decode: (bytes) => decodeLatin1(latin1View(bytes)),
+    decodeLatin1,
+  };
+}
+
+/** Characters of the bytes 0x80 to 0xff. */
+function upperCharacters(encoding: Encoding): string {
+  const bytes = Uint8Array.from({length: 128}, (_, index) => 0x80 + index);
+  switch (encoding) {
+    case 'windows-1252':
+      return windows1252 + latin1View(bytes.subarray(32));
+    case 'x-user-defined':
+      return Array.from(bytes, (byte) => String.fromCharCode(0xf700 + byte)).join('');
+    case 'iso-8859-16':
+      return iconv.decode(Buffer.from(bytes), encoding);
+    case 'windows-874':
+      // ICU gives private characters where the standard has none.
+      return new TextDecoder(encoding).decode(bytes).replace(/[\uf8c1-\uf8c8]/g, '\ufffd');
+    case 'windows-1255':
+      return replaceAt(new TextDecoder(encoding).decode(bytes), 0xca - 0x80, '\u05ba');
+    default:
+      return new TextDecoder(encoding).decode(bytes);
+  }
+}
+
+/** 0x80 to 0x9f of windows-1252; the five bytes without a character stay controls, as in the standard. */
+const windows1252 =
+  '\u20ac\u0081\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\u008d\u017d\u008f' +
+  '\u0090\u2018\u2019\u201c\u201d\u2022\u2013\u2014\u02dc\u2122\u0161\u203a\u0153\u009d\u017e\u0178';
+
+function replaceAt(text: string, index: number, character: string): string {
+  return text.slice(0, index) + character + text.slice(index + 1);
+}
+
+/** One character a byte: the cheap view in which markup of ASCII-compatible encodings is found. */
+export function latin1View(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+}
