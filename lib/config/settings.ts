@@ -66,6 +66,11 @@ export const settings = {
       min: 1,
       doc: 'Failures in a row after which the host rests for the remainder of the fetch.',
     },
+    max_rest: {
+      kind: 'duration',
+      default: '30m',
+      doc: 'Longest rest of a host that a fetch waits for; the URLs of a host that rests longer are recorded as skipped.',
+    },
   },
   fetch: {
     max_active: {kind: 'count', default: 256, min: 1, max: 100_000, doc: 'Requests at once, in all.'},

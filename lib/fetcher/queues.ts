@@ -1,0 +1,297 @@
+/**
+ * Which URL may be asked next. Pure: time comes in, nothing goes out.
+ *
+ * All items of a host sit in one queue of their own. Hosts that could be asked stand in a heap by the time
+ * of their next turn, so choosing is O(log hosts) and never scans, and no host waits behind another. A host
+ * whose address or domain has as many requests running as it may is parked with that group, and comes back,
+ * with its old place in time, when one of them ends.
+ *
+ * A host is always in exactly one of these: idle (no items), in the heap, parked, or out (as many requests
+ * running as it may have, or held by the caller).
+ *
+ * Items are small integers that mean something to the caller. Memory: 4 bytes an item, and an object a host.
+ */
+import {Heap, type HeapEntry} from './heap.ts';
+
+/** Hosts that share a limit: those of one address, or of one registered domain. */
+interface Group {
+  active: number;
+  readonly most: number;
+  /** Hosts parked here, the one whose turn came first on top. */
+  readonly parked: Heap<HostQueue>;
+}
+
+/** The queue of a host, and its place among the others. Changed only by {@link FetchQueues}. */
+export interface HostQueue extends HeapEntry {
+  readonly name: string;
+  /** Earliest time of the next request. */
+  nextAllowed: number;
+  /** Pause after a request is sent before a second one beside it may be, where maxActive is above 1. */
+  spacingMs: number;
+  maxActive: number;
+  active: number;
+  waiting: number;
+  held: boolean;
+  /** Order of hosts with equal times. */
+  readonly order: number;
+  head: number;
+  tail: number;
+  readonly domain: Group;
+  address: Group | null;
+  parkedAt: Group | null;
+}
+
+export interface QueueLimits {
+  readonly maxActive: number;
+  readonly maxPerHost: number;
+  readonly maxPerAddress: number;
+  readonly maxPerDomain: number;
+}
+
+export type Turn =
+  /** Ask for the first item of this host; take it with `take`. */
+  | {readonly kind: 'ready'; readonly host: HostQueue}
+  /** Nothing before this time, unless a request ends or a host is released earlier. */
+  | {readonly kind: 'wait'; readonly until: number}
+  /** Nothing until a request ends or a host is released. */
+  | {readonly kind: 'busy'}
+  /** All queues are empty and nothing runs. */
+  | {readonly kind: 'done'};
+
+export class FetchQueues {
+  readonly #limits: QueueLimits;
+  readonly #hosts = new Map<string, HostQueue>();
+  readonly #domains = new Map<string, Group>();
+  readonly #addresses = new Map<string, Group>();
+  readonly #heap = new Heap(before);
+  /** Next item in the same queue, by item; -1 at the end. */
+  #next = new Int32Array(1024);
+  #active = 0;
+  #waiting = 0;
+  #held = 0;
+
+  constructor(limits: QueueLimits) {
+    this.#limits = limits;
+  }
+
+  get active(): number {
+    return this.#active;
+  }
+  /** Items in queues. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+  hosts(): IterableIterator<HostQueue> {
+    return this.#hosts.values();
+  }
+  find(name: string): HostQueue | undefined {
+    return this.#hosts.get(name);
+  }
+
+  /** The queue of a host; made at first use. */
+  host(name: string, domain: string): HostQueue {
+    const known = this.#hosts.get(name);
+    if (known) return known;
+    const made: HostQueue = {
+      name,
+      nextAllowed: 0,
+      spacingMs: 0,
+      maxActive: this.#limits.maxPerHost,
+      active: 0,
+      waiting: 0,
+      held: false,
+      order: this.#hosts.size,
+      place: -1,
+      head: -1,
+      tail: -1,
+      domain: group(this.#domains, domain, this.#limits.maxPerDomain),
+      address: null,
+      parkedAt: null,
+    };
+    this.#hosts.set(name, made);
+    return made;
+  }
+
+  /** Adds an item at the end of the host's queue. */
+  push(host: HostQueue, item: number): void {
+    this.#link(item, -1);
+    if (host.tail < 0) host.head = item;
+    else this.#next[host.tail] = item;
+    host.tail = item;
+    this.#added(host);
+  }
+
+  /** Puts an item before all others of its host. */
+  pushFirst(host: HostQueue, item: number): void {
+    this.#link(item, host.head);
+    host.head = item;
+    if (host.tail < 0) host.tail = item;
+    this.#added(host);
+  }
+
+  next(now: number): Turn {
+    while (this.#active < this.#limits.maxActive) {
+      const host = this.#heap.first;
+      if (!host) break;
+      if (host.nextAllowed > now) return {kind: 'wait', until: host.nextAllowed};
+      const full = fullGroup(host);
+      if (!full) return {kind: 'ready', host};
+      this.#heap.remove(host);
+      host.parkedAt = full;
+      full.parked.push(host);
+      // The place that it may have been called for in its other group goes to the next one there.
+      this.#unparkBeside(host, full);
+    }
+    return this.#active > 0 || this.#held > 0 || this.#waiting > 0 ? {kind: 'busy'} : {kind: 'done'};
+  }
+
+  /** Time of the next turn of all; undefined when no host stands in the heap. Parked hosts are not looked at. */
+  get nextTurn(): number | undefined {
+    return this.#heap.first?.nextAllowed;
+  }
+
+  /** Takes the first item off a host's queue without asking for it; undefined if there is none. */
+  drop(host: HostQueue): number | undefined {
+    const item = host.head;
+    if (item < 0) return undefined;
+    host.head = this.#next[item]!;
+    if (host.head < 0) host.tail = -1;
+    host.waiting--;
+    this.#waiting--;
+    if (host.waiting === 0) this.#takeOut(host);
+    return item;
+  }
+
+  /** The host's first item, left where it is. */
+  peek(host: HostQueue): number | undefined {
+    return host.head < 0 ? undefined : host.head;
+  }
+
+  /** Takes the first item off a host's queue and counts a request as running, until `finished`. */
+  take(host: HostQueue, now: number): number {
+    const item = this.drop(host);
+    if (item === undefined) throw new RangeError(`no item waits for host ${host.name}`);
+    host.active++;
+    host.domain.active++;
+    if (host.address) host.address.active++;
+    this.#active++;
+    host.nextAllowed = Math.max(host.nextAllowed, now + host.spacingMs);
+    this.#settle(host);
+    return item;
+  }
+
+  /** A request of the host has ended. @param nextAllowed earliest time of its next one */
+  finished(host: HostQueue, nextAllowed: number): void {
+    host.active--;
+    host.domain.active--;
+    if (host.address) host.address.active--;
+    this.#active--;
+    host.nextAllowed = nextAllowed;
+    this.#settle(host);
+    this.#unparkBeside(host, null);
+  }
+
+  /** Sets the time of a host's next turn. */
+  allow(host: HostQueue, nextAllowed: number): void {
+    host.nextAllowed = nextAllowed;
+    if (host.place < 0) return;
+    if (host.parkedAt) host.parkedAt.parked.moved(host);
+    else {
+      this.#heap.moved(host);
+      this.#unparkBeside(host, null);
+    }
+  }
+
+  /** Keeps a host from getting turns until `release`. */
+  hold(host: HostQueue): void {
+    if (host.held) return;
+    host.held = true;
+    this.#held++;
+    this.#takeOut(host);
+  }
+
+  release(host: HostQueue): void {
+    if (!host.held) return;
+    host.held = false;
+    this.#held--;
+    this.#settle(host);
+  }
+
+  /** Sets the address that the host's requests reach; hosts of one address share a limit. Only while none runs. */
+  setAddress(host: HostQueue, address: string): void {
+    if (host.active > 0) return;
+    host.address = group(this.#addresses, address, this.#limits.maxPerAddress);
+  }
+
+  /** Sets how many requests the host may have at once. */
+  setMaxActive(host: HostQueue, most: number): void {
+    host.maxActive = most;
+    this.#settle(host);
+  }
+
+  #link(item: number, next: number): void {
+    if (item >= this.#next.length) {
+      const larger = new Int32Array(Math.max(item + 1, this.#next.length * 2));
+      larger.set(this.#next);
+      this.#next = larger;
+    }
+    this.#next[item] = next;
+  }
+
+  #added(host: HostQueue): void {
+    host.waiting++;
+    this.#waiting++;
+    this.#settle(host);
+  }
+
+  /** Puts a host where its state says: into the heap or out of it. A parked host stays parked. */
+  #settle(host: HostQueue): void {
+    if (host.waiting === 0 || host.held || host.active >= host.maxActive) this.#takeOut(host);
+    else if (host.parkedAt === null) {
+      if (host.place < 0) this.#heap.push(host);
+      else this.#heap.moved(host);
+    }
+  }
+
+  #takeOut(host: HostQueue): void {
+    if (host.place < 0) return;
+    if (host.parkedAt) {
+      host.parkedAt.parked.remove(host);
+      host.parkedAt = null;
+    } else this.#heap.remove(host);
+    // It may have been called for a place that it does not take now: pass it on.
+    this.#unparkBeside(host, null);
+  }
+
+  #unparkBeside(host: HostQueue, but: Group | null): void {
+    if (host.domain !== but) this.#unpark(host.domain);
+    if (host.address && host.address !== but) this.#unpark(host.address);
+  }
+
+  #unpark(group: Group): void {
+    const host = group.active < group.most ? group.parked.first : undefined;
+    if (!host) return;
+    group.parked.remove(host);
+    host.parkedAt = null;
+    this.#settle(host);
+  }
+}
+
+function before(a: HostQueue, b: HostQueue): boolean {
+  return a.nextAllowed === b.nextAllowed ? a.order < b.order : a.nextAllowed < b.nextAllowed;
+}
+
+function group(groups: Map<string, Group>, name: string, most: number): Group {
+  let found = groups.get(name);
+  if (!found) {
+    found = {active: 0, most, parked: new Heap(before)};
+    groups.set(name, found);
+  }
+  return found;
+}
+
+function fullGroup(host: HostQueue): Group | undefined {
+  if (host.domain.active >= host.domain.most) return host.domain;
+  if (host.address && host.address.active >= host.address.most) return host.address;
+  return undefined;
+}
