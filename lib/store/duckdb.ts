@@ -43,7 +43,7 @@ export interface Database {
    */
   stream(sql: string, params?: SqlParameters): AsyncIterable<SqlRow[]>;
   /** Names and DuckDB types of a query's columns, without running it. */
-  describe(sql: string): Promise<{name: string; type: string}[]>;
+  describe(sql: string, params?: SqlParameters): Promise<{name: string; type: string}[]>;
   /** Writes the rows of `select` (its order kept) as a file of the table, each column cast to its declared type. */
   copy<T extends Table>(
     select: string,
@@ -149,8 +149,9 @@ class DuckDatabase implements Database {
     }
   }
 
-  async describe(sql: string): Promise<{name: string; type: string}[]> {
-    return this.#guard(sql, async () => columnsOf(await this.#connection(), sql));
+  async describe(sql: string, params: SqlParameters = {}): Promise<{name: string; type: string}[]> {
+    const rows = await this.all<{column_name: string; column_type: string}>(`DESCRIBE ${sql}`, params);
+    return rows.map((row) => ({name: row.column_name, type: row.column_type}));
   }
 
   async copy<T extends Table>(
@@ -159,11 +160,11 @@ class DuckDatabase implements Database {
     file: TableFile<T>,
     options: CopyOptions = {},
   ): Promise<FileRef> {
-    const found = await this.describe(select);
-    const projection = castColumns(file.table, found);
-    const copy = `COPY (SELECT ${projection} FROM (\n${select}\n)) TO ${sqlString(file.path)} (${copyOptions(file.table, options)})`;
     try {
-      await this.run(copy, params);
+      const query = select.replace(/;\s*$/, '');
+      const projection = castColumns(file.table, await this.describe(query, params));
+      const target = `${sqlString(file.path)} (${copyOptions(file.table, options)})`;
+      await this.run(`COPY (SELECT ${projection} FROM (\n${query}\n)) TO ${target}`, params);
       return await file.finish(options.facts);
     } catch (error) {
       await file.discard();
@@ -249,18 +250,6 @@ async function prepareLast(
     }
   }
   return undefined;
-}
-
-async function columnsOf(connection: DuckDBConnection, sql: string): Promise<{name: string; type: string}[]> {
-  const statement = await connection.prepare(sql);
-  try {
-    return Array.from({length: statement.columnCount}, (_, i) => ({
-      name: statement.columnName(i),
-      type: `${statement.columnType(i)}`,
-    }));
-  } finally {
-    statement.destroySync();
-  }
 }
 
 function bind(statement: DuckDBPreparedStatement, params: SqlParameters): void {

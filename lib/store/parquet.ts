@@ -5,10 +5,11 @@ import {gzipSync} from 'node:zlib';
 import {ByteWriter, type ColumnSource, ParquetWriter} from 'hyparquet-writer';
 import {CrawlError} from '../errors.ts';
 import type {Column, Row, Table} from '../schema/table.ts';
+import {syncFolder} from './durable.ts';
 import type {FileRef} from './manifest-types.ts';
 import {TableReader} from './parquet-read.ts';
 import type {TableFile} from './store.ts';
-import {fileDigest, fileError, syncFile, syncFolder} from './table-io.ts';
+import {fileDigest, fileError, syncFile} from './table-io.ts';
 import {parquetSchema, tableMetadata} from './table-schema.ts';
 
 /**

@@ -1,0 +1,144 @@
+import {CrawlError} from '../errors.ts';
+import type {Table} from '../schema/table.ts';
+import type {FileRef} from './manifest-types.ts';
+import {duckdbType, emptySelect, sqlName, sqlString} from './sql-types.ts';
+
+/** The text of views over lists of files. Pure. */
+
+/** Where DuckDB finds a file: an absolute path for jobs, one relative to the crawl folder for views.sql. */
+export type FilePath = (file: FileRef) => string;
+
+/**
+ * A query for all rows of some files of one table, in the table's columns and types; for no files, an empty
+ * one. Columns are found by field id, so that files of older versions give null for what they lack. (A file
+ * without field ids would give nulls only; no such file is ever listed: see TableFile.finish.)
+ *
+ * @throws CrawlError VERSION_NEWER where a file was written by a later version of the table
+ */
+export function filesQuery(table: Table, files: readonly FileRef[], path: FilePath): string {
+  for (const file of files)
+    if ((file.version ?? 1) > table.version)
+      throw new CrawlError(
+        'VERSION_NEWER',
+        `${file.key} has version ${file.version} of the table ${table.name}; this program knows version ${table.version}`,
+        {facts: {path: file.key, table: table.name, version: file.version, known: table.version}},
+      );
+  if (files.length === 0) return emptySelect(table);
+  const list = files.map((file) => sqlString(literalPath(path(file)))).join(', ');
+  const schema = Object.entries(table.columns).map(
+    ([name, column], at) =>
+      `${at + 1}: {name: ${sqlString(name)}, type: ${sqlString(duckdbType(column))}, default_value: NULL}`,
+  );
+  return `SELECT * FROM read_parquet([${list}], schema = MAP {${schema.join(', ')}})`;
+}
+
+/** DuckDB takes `*`, `?` and `[` in file names as patterns; in brackets each stands for itself. */
+function literalPath(path: string): string {
+  return path.replace(/[*?[]/g, '[$&]');
+}
+
+/**
+ * The crawldb: of each URL the newest row. `kind` in the facts of a file says whether it is of the base, where a
+ * URL stands once, or a delta, the rows that one commit changed (`revision`). Anti-join, then union: ten times
+ * faster than a window over all (measured 2026-10).
+ */
+export function crawldbQuery(table: Table, files: readonly FileRef[], path: FilePath): string {
+  const deltas = files.filter((file) => file.facts?.kind === 'delta');
+  const base = files.filter((file) => file.facts?.kind !== 'delta');
+  if (deltas.length === 0) return filesQuery(table, base, path);
+  const revisions = new Set(deltas.map((file) => file.facts?.revision));
+  const delta = filesQuery(table, deltas, path);
+  const newest =
+    revisions.size === 1
+      ? delta
+      : `SELECT d.* FROM (${delta}) d SEMI JOIN (
+  SELECT host_key, url_key, max(revision) AS revision FROM (${delta}) GROUP BY host_key, url_key
+) n USING (host_key, url_key, revision)`;
+  if (base.length === 0) return newest;
+  return `SELECT b.* FROM (${filesQuery(table, base, path)}) b
+ANTI JOIN (SELECT host_key, url_key FROM (${delta})) d USING (host_key, url_key)
+UNION ALL
+${newest}`;
+}
+
+/** A host's politeness, counts, robots.txt (the origin read last) and rules by hand, in one row. */
+export const hostdbQuery = `SELECT
+  host_key,
+  coalesce(st.url_host_name, hs.url_host_name, hr.url_host_name) AS url_host_name,
+  hs.url_host_registered_domain,
+  hs.* EXCLUDE (host_key, url_host_name, url_host_registered_domain),
+  st.* EXCLUDE (host_key, url_host_name, min_delay_ms),
+  st.min_delay_ms,
+  ro.* EXCLUDE (host_key),
+  hr.blocked,
+  hr.min_delay_ms AS rule_min_delay_ms,
+  hr.max_connections AS rule_max_connections,
+  hr.note AS rule_note,
+  hr.changed_time AS rule_changed_time
+FROM hoststate st
+FULL JOIN hoststats hs USING (host_key)
+FULL JOIN (
+  SELECT
+    host_key,
+    count(*) AS robots_origins,
+    arg_max(verdict, fetched_time) AS robots_verdict,
+    arg_max(fetch_status, fetched_time) AS robots_fetch_status,
+    max(fetched_time) AS robots_fetched_time,
+    min(expires_time) AS robots_expires_time,
+    min(unreachable_since) AS robots_unreachable_since,
+    max(crawl_delay_s) AS robots_crawl_delay_s
+  FROM robots GROUP BY host_key
+) ro USING (host_key)
+FULL JOIN hostrules hr USING (host_key)`;
+
+/**
+ * Captures under the column names of Common Crawl's index, in its order, so that a query written for it runs
+ * here. `crawl` and `warc_segment` are the segment. Null, because not known here: the SURT key, private
+ * suffixes, and the place in a WARC file.
+ */
+export const ccindexQuery = `SELECT
+  CAST(NULL AS VARCHAR) AS url_surtkey,
+  f.url,
+  f.url_host_name,
+  f.parts[-1] AS url_host_tld,
+  f.parts[-2] AS url_host_2nd_last_part,
+  f.parts[-3] AS url_host_3rd_last_part,
+  f.parts[-4] AS url_host_4th_last_part,
+  f.parts[-5] AS url_host_5th_last_part,
+  CASE WHEN f.parts IS NOT NULL AND contains(f.url_host_registered_domain, '.')
+    THEN regexp_replace(f.url_host_registered_domain, '^[^.]*[.]', '') END AS url_host_registry_suffix,
+  f.url_host_registered_domain,
+  CAST(NULL AS VARCHAR) AS url_host_private_suffix,
+  CAST(NULL AS VARCHAR) AS url_host_private_domain,
+  array_to_string(list_reverse(f.parts), '.') AS url_host_name_reversed,
+  regexp_extract(f.url, '^([a-z][a-z0-9+.-]*):', 1) AS url_protocol,
+  TRY_CAST(nullif(regexp_extract(f.url, '^[a-z]+://(?:\\[[^\\]]*\\]|[^/?#:]*):([0-9]+)', 1), '') AS INTEGER) AS url_port,
+  regexp_extract(f.url, '^[a-z]+://[^/?#]*([^?#]*)', 1) AS url_path,
+  CASE WHEN contains(f.url, '?') THEN regexp_extract(f.url, '[?]([^#]*)', 1) END AS url_query,
+  f.fetch_time,
+  f.fetch_status,
+  f.fetch_redirect,
+  f.content_digest,
+  f.content_mime_type,
+  p.content_mime_detected,
+  p.content_charset,
+  p.content_languages,
+  f.content_truncated,
+  CAST(NULL AS VARCHAR) AS warc_filename,
+  CAST(NULL AS INTEGER) AS warc_record_offset,
+  CAST(NULL AS INTEGER) AS warc_record_length,
+  f.segment AS warc_segment,
+  f.segment AS crawl,
+  CASE WHEN f.kind = 'robots' THEN 'robotstxt' WHEN f.status = 'success' THEN 'warc' ELSE 'crawldiagnostics' END AS subset
+FROM (
+  SELECT *,
+    CASE WHEN NOT regexp_matches(url_host_name, '^[0-9.]+$|[:\\[]') THEN string_split(url_host_name, '.') END AS parts
+  FROM captures
+  WHERE fetch_status IS NOT NULL
+) f
+LEFT JOIN parse p USING (capture_id)`;
+
+/** CREATE VIEW for a query, replacing a view of that name. */
+export function createView(name: string, query: string): string {
+  return `CREATE OR REPLACE VIEW ${sqlName(name)} AS\n${query};\n`;
+}
