@@ -1,0 +1,59 @@
+import {isMap, isScalar, LineCounter, type Node, parseDocument} from 'yaml';
+
+/** A key of crawl.yaml with its place and its value. The only file that knows the YAML library. */
+export interface YamlEntry {
+  readonly key: string;
+  /** From 1. */
+  readonly line: number;
+  /** Undefined where the value is no map. Null where there is none at all. */
+  readonly entries: readonly YamlEntry[] | undefined | null;
+  /** The value as plain data. */
+  readonly data: unknown;
+}
+
+export interface YamlProblem {
+  readonly line: number;
+  readonly problem: string;
+}
+
+/** The top-level entries of a YAML text, or what is wrong with it. Keys given twice are a problem; aliases are resolved. */
+export function readYaml(text: string): {entries: readonly YamlEntry[]} | {problems: readonly YamlProblem[]} {
+  const lines = new LineCounter();
+  const document = parseDocument(text, {
+    lineCounter: lines,
+    prettyErrors: false,
+    strict: true,
+    uniqueKeys: true,
+  });
+  const lineOf = (offset: number | undefined) => lines.linePos(offset ?? 0).line || 1;
+  // Warnings too (as an unresolved tag): nothing in the file may be passed over
+  const failures = [...document.errors, ...document.warnings];
+  if (failures.length > 0)
+    return {
+      problems: failures.map((error) => ({line: lineOf(error.pos[0]), problem: firstLine(error.message)})),
+    };
+  if (document.contents === null) return {entries: []};
+  const root = entriesOf(document.contents);
+  return root
+    ? {entries: root}
+    : {problems: [{line: 1, problem: 'the file must hold sections, as `politeness:`'}]};
+
+  function entriesOf(node: unknown): YamlEntry[] | undefined | null {
+    if (node === null || (isScalar(node) && node.value === null)) return null;
+    if (!isMap(node)) return undefined;
+    return node.items.map((pair) => {
+      const key = pair.key as Node;
+      const value = pair.value as Node | null;
+      return {
+        key: isScalar(key) ? String(key.value) : String(key),
+        line: lineOf(key.range?.[0]),
+        entries: entriesOf(value),
+        data: value === null ? null : value.toJS(document, {maxAliasCount: 100}),
+      };
+    });
+  }
+}
+
+function firstLine(text: string): string {
+  return text.split('\n', 1)[0]!;
+}
