@@ -1,0 +1,46 @@
+import {CrawlError} from '../lib/errors.ts';
+import type {OptionDeclarations} from '../lib/options.ts';
+import type {ParsedArguments} from './arguments.ts';
+import type {Globals} from './command.ts';
+
+/** Options that every command takes. */
+export const globalOptions = {
+  crawl: {
+    kind: 'text',
+    short: 'C',
+    doc: 'Folder of the crawl; else CRAWL_DIR, else the nearest crawl.yaml upwards.',
+  },
+  quiet: {kind: 'flag', short: 'q', default: false, doc: 'Only errors on stderr.'},
+  json: {kind: 'flag', default: false, doc: 'Data, errors and log as JSON, one object a line.'},
+  debug: {kind: 'flag', default: false, doc: 'Log details, and show stack traces.'},
+  contact: {kind: 'text', doc: 'Sets agent.contact: URL or e-mail address at which a webmaster reaches you.'},
+  set: {
+    kind: 'map',
+    default: {},
+    doc: 'Sets any setting of crawl.yaml for this command: --set politeness.min_delay=2s.',
+  },
+  help: {kind: 'flag', short: 'h', default: false, doc: 'Show help.'},
+  version: {kind: 'flag', short: 'V', default: false, doc: 'Show the version.'},
+} as const satisfies OptionDeclarations;
+
+export function globalsOf(parsed: ParsedArguments): Globals {
+  const {values, given} = parsed;
+  const settings = Object.entries(values.set ?? {}).map(([key, text]) => ({
+    flag: `--set ${key}`,
+    key,
+    texts: [text],
+  }));
+  const contact = given.contact;
+  if (contact !== undefined) {
+    if (settings.some(({key}) => key === 'agent.contact'))
+      throw new CrawlError('USAGE', 'both --contact and --set agent.contact are given');
+    settings.push({flag: '--contact', key: 'agent.contact', texts: [...contact]});
+  }
+  return {
+    crawl: given.crawl?.[0],
+    quiet: values.quiet === true,
+    json: values.json === true,
+    debug: values.debug === true,
+    settings,
+  };
+}
