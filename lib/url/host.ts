@@ -1,0 +1,60 @@
+import {getDomain, getPublicSuffix} from 'tldts';
+
+/** Host names: out of a URL, and by the Public Suffix List (its ICANN part, as in Common Crawl's columns). */
+
+/** Host of a URL, without userinfo and port, IPv6 addresses in their brackets; empty where it has none. */
+export function hostOf(url: string): string {
+  const scheme = url.indexOf('://');
+  if (scheme < 0) return '';
+  const start = scheme + 3;
+  let end = url.length;
+  let from = start;
+  for (let i = start; i < url.length; i++) {
+    const code = url.charCodeAt(i);
+    if (code === 47 || code === 63 || code === 35) {
+      end = i;
+      break;
+    }
+    if (code === 64) from = i + 1;
+  }
+  const colon =
+    url.charCodeAt(from) === 91 ? url.indexOf(':', url.indexOf(']', from)) : url.indexOf(':', from);
+  return url.slice(from, colon >= from && colon < end ? colon : end);
+}
+
+// Hosts recur: their domains are remembered, up to a bound that a crawl of many hosts can't pass.
+const maxRemembered = 100_000;
+const domains = new Map<string, string>();
+const options = {validateHostname: false, extractHostname: false, detectIp: true} as const;
+
+/** One label below the public suffix; the host itself where there is none, as for addresses. */
+export function registeredDomain(host: string): string {
+  let domain = domains.get(host);
+  if (domain === undefined) {
+    domain = getDomain(host, options) ?? host;
+    if (domains.size >= maxRemembered) domains.clear();
+    domains.set(host, domain);
+  }
+  return domain;
+}
+
+/**
+ * As {@link registeredDomain}, with the private part of the list too: `alice.github.io` is a domain of its own.
+ * For what belongs to one owner, as a seed's scope.
+ */
+export function ownerDomain(host: string): string {
+  return getDomain(host, {...options, allowPrivateDomains: true}) ?? host;
+}
+
+/** Public suffix of a host; null for addresses and for names of one label. */
+export function publicSuffix(host: string): string | null {
+  return host.includes('.') ? getPublicSuffix(host, options) : null;
+}
+
+/** The host without leading `www.` labels, unless nothing but a suffix would be left. */
+export function withoutWww(host: string): string {
+  let bare = host;
+  while (bare.startsWith('www.') && bare.indexOf('.', 4) > 0 && getDomain(bare.slice(4), options) !== null)
+    bare = bare.slice(4);
+  return bare;
+}

@@ -1,0 +1,37 @@
+import xxhash from 'xxhash-wasm';
+import {hostOf, registeredDomain} from './host.ts';
+
+/**
+ * Keys of hosts and URLs: XXH64, seed 0, over UTF-8. Computed here once and stored; SQL never computes them.
+ * The identity of a URL is the pair.
+ */
+const {h64} = await xxhash();
+
+export function hostKey(host: string): bigint {
+  return h64(host);
+}
+
+/** Key of a normalized URL. */
+export function urlKey(url: string): bigint {
+  return h64(url);
+}
+
+export interface UrlIdentity {
+  readonly url: string;
+  readonly url_key: bigint;
+  readonly host_key: bigint;
+  readonly url_host_name: string;
+  readonly url_host_registered_domain: string;
+}
+
+/** The columns that identify a normalized URL in every table. */
+export function identify(url: string): UrlIdentity {
+  const host = hostOf(url);
+  return {
+    url,
+    url_key: h64(url),
+    host_key: h64(host),
+    url_host_name: host,
+    url_host_registered_domain: registeredDomain(host),
+  };
+}
