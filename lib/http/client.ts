@@ -1,0 +1,239 @@
+import {readFileSync} from 'node:fs';
+import {Client} from 'undici';
+import {addressPolicy} from './address.ts';
+import {SocketCapture} from './capture.ts';
+import {type Attempt, type Connected, Dialer, type Origin, originOf} from './connect.ts';
+import {connectToMap} from './connect-to.ts';
+import {DnsCache, nameServers, type Resolve, systemHosts} from './dns.ts';
+import type {Exchange, HttpClient, HttpClientOptions, HttpRequest} from './exchange.ts';
+import {wordsOf} from './failure.ts';
+import {RunningExchange, type RunningLimits, type RunningOwner} from './running.ts';
+import {TlsDialer, type TlsOptions} from './tls.ts';
+
+/** What tests and unusual networks put in the place of the real thing. */
+export interface HttpClientEdges {
+  readonly resolve?: Resolve;
+  readonly hosts?: ReadonlyMap<string, readonly string[]>;
+  readonly monotonic?: () => number;
+  readonly tls?: TlsOptions;
+  /** Most connections kept open; default: half of the process's descriptors, 10,000 at most. */
+  readonly maxConnections?: number;
+}
+
+/** How long an unused connection is kept where the server does not say. */
+const keepAliveMs = 15_000;
+
+/** HTTP/1.1 over undici's Client, one a connection. The only file that imports undici. */
+export function createHttpClient(options: HttpClientOptions, edges: HttpClientEdges = {}): HttpClient {
+  return new PooledHttpClient(options, edges);
+}
+
+/** One undici Client, and with it at most one connection. It carries one exchange at a time. */
+interface Lane {
+  readonly key: string;
+  readonly client: Client;
+  running: RunningExchange | undefined;
+  connection: {readonly facts: Omit<Connected, 'socket'>; readonly capture: SocketCapture} | undefined;
+  attempt: Attempt | undefined;
+  /** Its origin was released while an exchange was running. */
+  released: boolean;
+}
+
+class PooledHttpClient implements HttpClient, RunningOwner {
+  readonly #userAgent: string;
+  readonly #limits: RunningLimits;
+  readonly #dialer: Dialer;
+  readonly #cancelDns: () => void;
+  readonly #maxConnections: number;
+  /** All lanes by origin. */
+  readonly #lanes = new Map<string, Set<Lane>>();
+  /** Lanes without an exchange, the one unused for longest first. */
+  readonly #idle = new Set<Lane>();
+  readonly #busy = new Map<RunningExchange, Lane>();
+  #closed = false;
+
+  constructor(options: HttpClientOptions, edges: HttpClientEdges) {
+    const monotonic = edges.monotonic ?? (() => performance.now());
+    const servers = nameServers(options.dnsServers);
+    this.#userAgent = options.userAgent;
+    this.#cancelDns = servers.cancel;
+    this.#maxConnections = edges.maxConnections ?? Math.min(10_000, Math.floor(descriptorLimit() / 2));
+    this.#limits = {
+      idleTimeoutMs: options.idleTimeoutMs,
+      totalTimeoutMs: options.totalTimeoutMs,
+      maxHeaderBytes: options.maxHeaderBytes,
+      monotonic,
+    };
+    this.#dialer = new Dialer({
+      timeoutMs: options.connectTimeoutMs,
+      refusal: addressPolicy(options.allow),
+      connectTo: connectToMap(options.connectTo),
+      dns: new DnsCache({
+        resolve: edges.resolve ?? servers.resolve,
+        hosts: edges.hosts ?? systemHosts(),
+        monotonic,
+      }),
+      tls: new TlsDialer(edges.tls ?? {}),
+      monotonic,
+    });
+  }
+
+  exchange(request: HttpRequest): Promise<Exchange> {
+    return new Promise((resolve) => {
+      const running = new RunningExchange(request, this.#limits, this, resolve);
+      const url = URL.canParse(request.url) ? new URL(request.url) : undefined;
+      if (this.#closed || request.signal?.aborted) running.fail('interrupted', 'stopped before it was sent');
+      else if (url === undefined) running.fail('url_invalid', `not a URL: ${request.url}`);
+      else if (!/^https?:$/.test(url.protocol)) running.fail('scheme', `not http or https: ${url.protocol}`);
+      else this.#start(running, url, this.#idleLane(url.origin));
+    });
+  }
+
+  async addresses(url: string): Promise<readonly string[]> {
+    if (!URL.canParse(url)) return [];
+    return this.#dialer.addresses(originOf(new URL(url))).catch(() => []);
+  }
+
+  release(origin: string): void {
+    for (const lane of this.#lanes.get(origin) ?? []) {
+      if (lane.running === undefined) this.#drop(lane);
+      else lane.released = true;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#cancelDns();
+    for (const running of [...this.#busy.keys()]) running.fail('interrupted', 'the client was closed');
+    const lanes = [...this.#lanes.values()].flatMap((own) => [...own]);
+    await Promise.all(lanes.map((lane) => this.#drop(lane)));
+  }
+
+  // RunningOwner
+
+  settled(running: RunningExchange, reusable: boolean): void {
+    const lane = this.#busy.get(running);
+    this.#busy.delete(running);
+    if (lane === undefined) return;
+    lane.running = undefined;
+    lane.attempt?.cancel();
+    if (!reusable || lane.released || this.#closed) {
+      this.#drop(lane);
+      return;
+    }
+    this.#idle.add(lane);
+    const oldest = this.#idle.size > this.#maxConnections ? this.#idle.values().next().value : undefined;
+    if (oldest !== undefined) this.#drop(oldest);
+  }
+
+  retry(running: RunningExchange): void {
+    const lane = this.#busy.get(running);
+    this.#busy.delete(running);
+    if (lane !== undefined) {
+      lane.running = undefined;
+      this.#drop(lane);
+    }
+    const url = new URL(running.request.url);
+    this.#start(running, url, this.#newLane(url));
+  }
+
+  #start(running: RunningExchange, url: URL, idle: Lane | undefined): void {
+    const lane = idle ?? this.#newLane(url);
+    this.#idle.delete(lane);
+    lane.running = running;
+    this.#busy.set(running, lane);
+    running.reused = lane.connection !== undefined;
+    if (lane.connection !== undefined) {
+      running.carriedBy(lane.connection.facts, lane.connection.capture);
+      lane.connection.capture.begin(running);
+    }
+    const headers = ['User-Agent', this.#userAgent, ...running.request.headers.flat()];
+    try {
+      lane.client.dispatch({method: 'GET', path: url.pathname + url.search, headers}, running);
+    } catch (error) {
+      running.fail('url_invalid', wordsOf(error));
+    }
+  }
+
+  #idleLane(key: string): Lane | undefined {
+    for (const lane of this.#lanes.get(key) ?? []) if (lane.running === undefined) return lane;
+    return undefined;
+  }
+
+  #newLane(url: URL): Lane {
+    const origin = originOf(url);
+    const client = new Client(url.origin, {
+      pipelining: 1,
+      keepAliveTimeout: keepAliveMs,
+      keepAliveTimeoutThreshold: 1_000,
+      // Time-outs and limits are RunningExchange's and SocketCapture's.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      maxHeaderSize: 1_048_576,
+      connect: (_options, callback) => {
+        this.#connect(lane, origin).then(
+          (socket) => callback(null, socket),
+          (error: Error) => callback(error, null),
+        );
+      },
+    });
+    const lane: Lane = {
+      key: url.origin,
+      client,
+      running: undefined,
+      connection: undefined,
+      attempt: undefined,
+      released: false,
+    };
+    const own = this.#lanes.get(lane.key);
+    if (own === undefined) this.#lanes.set(lane.key, new Set([lane]));
+    else own.add(lane);
+    return lane;
+  }
+
+  async #connect(lane: Lane, origin: Origin): Promise<Connected['socket']> {
+    const {running} = lane;
+    const attempt = this.#dialer.dial(origin);
+    lane.attempt = attempt;
+    if (running !== undefined) {
+      running.attempt = attempt;
+      // undici found the kept connection dead by itself, and makes a new one for the same request.
+      running.reused = false;
+    }
+    const {socket, ...facts} = await attempt.connected;
+    const capture = new SocketCapture(socket);
+    lane.attempt = undefined;
+    lane.connection = {facts, capture};
+    socket.once('close', () => {
+      lane.connection = undefined;
+      // After undici has seen the close as well: a Client destroyed in between never tells that it is.
+      queueMicrotask(() => {
+        if (lane.running === undefined && lane.connection === undefined) this.#drop(lane);
+      });
+    });
+    if (running !== undefined && !running.settled) {
+      running.carriedBy(facts, capture);
+      capture.begin(running);
+    }
+    return socket;
+  }
+
+  #drop(lane: Lane): Promise<void> {
+    this.#idle.delete(lane);
+    const own = this.#lanes.get(lane.key);
+    own?.delete(lane);
+    if (own?.size === 0) this.#lanes.delete(lane.key);
+    lane.attempt?.cancel();
+    return lane.client.destroyed ? Promise.resolve() : lane.client.destroy();
+  }
+}
+
+/** Open files that this process may have; Node raises the soft limit to the hard one by itself. */
+function descriptorLimit(): number {
+  try {
+    const soft = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
+    return soft === undefined ? 4_096 : Number(soft);
+  } catch {
+    return 4_096;
+  }
+}

@@ -1,0 +1,21 @@
+import {systemCode} from '../errors.ts';
+import type {Reason} from '../schema/reason.ts';
+
+/** A failure inside an exchange. It never leaves lib/http: the exchange ends with its reason. */
+export class ExchangeFailure extends Error {
+  readonly reason: Reason;
+
+  constructor(reason: Reason, detail: string) {
+    super(detail);
+    this.name = 'ExchangeFailure';
+    this.reason = reason;
+  }
+}
+
+/** An error's own words, with its code where it has one that the words don't show. */
+export function wordsOf(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return wordsOf(error.errors[0]);
+  if (!(error instanceof Error)) return String(error);
+  const code = systemCode(error);
+  return code === undefined || error.message.includes(code) ? error.message : `${error.message} (${code})`;
+}

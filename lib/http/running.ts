@@ -1,0 +1,214 @@
+import type {Reason} from '../schema/reason.ts';
+import type {Truncation} from '../schema/status.ts';
+import {BodyCollector} from './body.ts';
+import type {CaptureListener, SocketCapture} from './capture.ts';
+import type {Attempt, Connected} from './connect.ts';
+import type {ConnectionFacts, Exchange, HttpRequest, ResponseHead} from './exchange.ts';
+import {ExchangeFailure, wordsOf} from './failure.ts';
+import type {HeaderBlock} from './header-block.ts';
+
+export interface RunningLimits {
+  readonly idleTimeoutMs: number;
+  readonly totalTimeoutMs: number;
+  readonly maxHeaderBytes: number;
+  readonly monotonic: () => number;
+}
+
+/** What the pool does when an exchange is over, or wants another connection. */
+export interface RunningOwner {
+  /** @param reusable the connection is in a known state; false: it must go */
+  settled(running: RunningExchange, reusable: boolean): void;
+  /** A kept connection was closed before the first byte of an answer: the request goes out once more. */
+  retry(running: RunningExchange): void;
+}
+
+/**
+ * One exchange while it runs. It is undici's handler (the bare object of `dispatch`, its cheapest form), listens to
+ * the socket's capture, and holds the time-outs: one timer, since undici's are coarse and a drip resets them.
+ * It settles exactly once; whatever comes after that is ignored.
+ */
+export class RunningExchange implements CaptureListener {
+  readonly request: HttpRequest;
+  readonly maxHeaderBytes: number;
+  readonly #limits: RunningLimits;
+  readonly #owner: RunningOwner;
+  readonly #resolve: (exchange: Exchange) => void;
+  readonly #started: number;
+  readonly #body: BodyCollector;
+  readonly #onAbort = (): void => this.fail('interrupted', 'stopped by a signal');
+  #timer: NodeJS.Timeout | undefined;
+  #settled = false;
+  #retried = false;
+
+  /** The connection was kept from an earlier exchange. */
+  reused = false;
+  attempt: Attempt | undefined;
+  capture: SocketCapture | undefined;
+  #facts: Omit<ConnectionFacts, 'protocol'> | undefined;
+  #dnsMs: number | null = null;
+  #connectMs: number | null = null;
+
+  #sentAt = 0;
+  #firstByteMs: number | null = null;
+  #lastByteAt = 0;
+  #head: ResponseHead | null = null;
+  #block: HeaderBlock | undefined;
+  #rawHeader: Uint8Array | null = null;
+
+  constructor(
+    request: HttpRequest,
+    limits: RunningLimits,
+    owner: RunningOwner,
+    resolve: (exchange: Exchange) => void,
+  ) {
+    this.request = request;
+    this.maxHeaderBytes = limits.maxHeaderBytes;
+    this.#limits = limits;
+    this.#owner = owner;
+    this.#resolve = resolve;
+    this.#started = limits.monotonic();
+    this.#body = new BodyCollector(request.maxBody);
+    request.signal?.addEventListener('abort', this.#onAbort, {once: true});
+    this.#arm(Math.min(limits.totalTimeoutMs, limits.idleTimeoutMs));
+  }
+
+  get settled(): boolean {
+    return this.#settled;
+  }
+
+  /** The request goes over this connection. */
+  carriedBy(connected: Omit<Connected, 'socket'>, capture: SocketCapture): void {
+    this.capture = capture;
+    this.#facts = {ip: connected.ip, tlsVersion: connected.tlsVersion, tlsCipher: connected.tlsCipher};
+    if (!this.reused) {
+      this.#dnsMs = connected.dnsMs;
+      this.#connectMs = connected.connectMs;
+    }
+  }
+
+  // The capture's words
+
+  onRequest(): void {
+    this.#sentAt = this.#limits.monotonic();
+    this.#lastByteAt = this.#sentAt;
+  }
+
+  onBytes(): void {
+    this.#lastByteAt = this.#limits.monotonic();
+    this.#firstByteMs ??= this.#lastByteAt - this.#sentAt;
+  }
+
+  onHeader(head: ResponseHead, block: HeaderBlock, raw: Uint8Array): void {
+    this.#head = head;
+    this.#block = block;
+    this.#rawHeader = raw;
+  }
+
+  onRefused(reason: Reason, detail: string): void {
+    this.fail(reason, detail);
+  }
+
+  // undici's words
+
+  onConnect(): void {}
+
+  onHeaders(): boolean {
+    if (this.#settled || this.#head === null) return true;
+    if (this.request.wantBody?.(this.#head) === false) this.#finish({truncated: 'length', reusable: false});
+    return true;
+  }
+
+  onData(chunk: Buffer): boolean {
+    if (this.#settled) return true;
+    this.#lastByteAt = this.#limits.monotonic();
+    if (!this.#body.push(chunk)) this.#finish({truncated: 'length', reusable: false});
+    return true;
+  }
+
+  onComplete(): void {
+    this.#finish({reusable: true});
+  }
+
+  onError(error: unknown): void {
+    if (this.#settled) return;
+    const unanswered = this.#firstByteMs === null;
+    if (this.reused && unanswered && !this.#retried && !(error instanceof ExchangeFailure)) {
+      this.#retried = true;
+      this.#owner.retry(this);
+    } else if (error instanceof ExchangeFailure) {
+      this.fail(error.reason, error.message);
+    } else {
+      this.fail(reasonOf(error), wordsOf(error));
+    }
+  }
+
+  /** Ends the exchange without success; what is in of a body is kept. */
+  fail(reason: Reason, detail: string): void {
+    const truncated: Truncation = reason === 'timeout' ? 'time' : 'disconnect';
+    this.#finish({reason, detail, truncated: this.#head === null ? null : truncated, reusable: false});
+  }
+
+  #arm(ms: number): void {
+    this.#timer = setTimeout(() => this.#check(), Math.max(1, Math.ceil(ms)));
+  }
+
+  #check(): void {
+    const now = this.#limits.monotonic();
+    const {totalTimeoutMs, idleTimeoutMs} = this.#limits;
+    const totalLeft = this.#started + totalTimeoutMs - now;
+    const idleLeft = this.#sentAt === 0 ? totalLeft : this.#lastByteAt + idleTimeoutMs - now;
+    if (totalLeft <= 0) this.#timedOut(`no complete answer within ${totalTimeoutMs} ms`);
+    else if (idleLeft <= 0) this.#timedOut(`nothing came for ${idleTimeoutMs} ms`);
+    else this.#arm(Math.min(totalLeft, idleLeft));
+  }
+
+  #timedOut(detail: string): void {
+    const phase = this.#sentAt === 0 ? this.attempt?.phase : undefined;
+    this.fail(phase === 'dns' ? 'dns' : phase === 'connect' ? 'connect_timeout' : 'timeout', detail);
+  }
+
+  #finish(end: {
+    readonly reason?: Reason;
+    readonly detail?: string;
+    readonly truncated?: Truncation | null;
+    readonly reusable: boolean;
+  }): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    clearTimeout(this.#timer);
+    this.request.signal?.removeEventListener('abort', this.#onAbort);
+    const repairs = this.#block?.repairs ?? [];
+    const protocol = this.#block?.version === '1.0' ? 'http/1.0' : 'http/1.1';
+    const payload = this.#head === null ? undefined : this.#body.finish();
+    const partial = this.capture?.partialHeader;
+    const exchange: Exchange = {
+      reason: end.reason ?? null,
+      detail: end.detail ?? (repairs.length > 0 ? `read leniently: ${repairs.join(', ')}` : null),
+      head: this.#head,
+      requestHeader: this.capture?.request ?? null,
+      responseHeader: this.#rawHeader ?? (partial === undefined ? null : Buffer.from(partial)),
+      body: payload?.body ?? null,
+      truncated: end.truncated ?? null,
+      sha1: payload?.sha1 ?? null,
+      sha256: payload?.sha256 ?? null,
+      connection: this.#facts === undefined ? null : {...this.#facts, protocol},
+      timings: {
+        dns: this.#dnsMs,
+        connect: this.#connectMs,
+        firstByte: this.#firstByteMs,
+        total: this.#limits.monotonic() - this.#started,
+      },
+    };
+    this.capture?.end();
+    this.#owner.settled(this, end.reusable);
+    this.#resolve(exchange);
+  }
+}
+
+/** What undici's and the socket's errors mean once a request is on its way. */
+function reasonOf(error: unknown): Reason {
+  const name = error instanceof Error ? error.name : '';
+  if (name === 'HTTPParserError') return 'http_malformed';
+  if (name === 'InvalidArgumentError') return 'url_invalid';
+  return 'reset';
+}
