@@ -8,6 +8,7 @@ import {
   type DuckDBResult,
   DuckDBTimestampTZValue,
   DuckDBTypeId,
+  StatementType,
 } from '@duckdb/node-api';
 import {CrawlError} from '../errors.ts';
 import type {Table} from '../schema/table.ts';
@@ -44,6 +45,8 @@ export interface Database {
   stream(sql: string, params?: SqlParameters): AsyncIterable<SqlRow[]>;
   /** Names and DuckDB types of a query's columns, without running it. */
   describe(sql: string, params?: SqlParameters): Promise<{name: string; type: string}[]>;
+  /** Kinds of the statements in a text, as `SELECT` and `COPY`, without running any. For SQL that a person typed. */
+  statementKinds(sql: string): Promise<string[]>;
   /** Writes the rows of `select` (its order kept) as a file of the table, each column cast to its declared type. */
   copy<T extends Table>(
     select: string,
@@ -152,6 +155,19 @@ class DuckDatabase implements Database {
   async describe(sql: string, params: SqlParameters = {}): Promise<{name: string; type: string}[]> {
     const rows = await this.all<{column_name: string; column_type: string}>(`DESCRIBE ${sql}`, params);
     return rows.map((row) => ({name: row.column_name, type: row.column_type}));
+  }
+
+  async statementKinds(sql: string): Promise<string[]> {
+    return this.#guard(sql, async () => {
+      const statements = await (await this.#connection()).extractStatements(sql);
+      const kinds: string[] = [];
+      for (let i = 0; i < statements.count; i++) {
+        const statement = await statements.prepare(i);
+        kinds.push(StatementType[statement.statementType] ?? 'INVALID');
+        statement.destroySync();
+      }
+      return kinds;
+    });
   }
 
   async copy<T extends Table>(
