@@ -1,4 +1,4 @@
-import type {Config, ConfigWithOrigins} from '../jobs/configuration.ts';
+import type {Config, ConfigWithOrigins} from '../jobs/open-config.ts';
 import type {Job, Plan} from '../jobs/job.ts';
 import type {RunReport} from '../jobs/run-job.ts';
 import type {Effects} from '../lib/effects.ts';

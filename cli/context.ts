@@ -1,4 +1,4 @@
-import {findCrawl, readConfiguration} from '../jobs/configuration.ts';
+import {findCrawl, readConfiguration} from '../jobs/open-config.ts';
 import type {Effects, Log} from '../lib/effects.ts';
 import {jsonLog, textLog} from '../lib/log.ts';
 import type {CommandContext, Globals, Io, OpenedCrawl} from './command.ts';

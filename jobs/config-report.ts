@@ -5,7 +5,7 @@ import {
   environmentName,
   placeOf,
   settingsByName,
-} from './configuration.ts';
+} from './open-config.ts';
 
 /** One line of `crawl config`. */
 export interface ConfigRow {

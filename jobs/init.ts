@@ -5,7 +5,7 @@ import {configTemplate} from '../lib/config/template.ts';
 import {CrawlError, systemCode} from '../lib/errors.ts';
 import {makeFolders} from '../lib/store/crawl.ts';
 import {writeError} from '../lib/store/durable.ts';
-import {configFile} from './configuration.ts';
+import {configFile} from './open-config.ts';
 
 /**
  * Makes a crawl: crawl.yaml, written out where a setting is given, and its folders. Throws CRAWL_EXISTS where
