@@ -1,0 +1,70 @@
+-- What each change of the crawldb brings with it. Tables: delta (the changed and new rows, one a URL), counted
+-- (further additions to the counts of hosts); views: crawldb, hoststats.
+
+-- step: before
+-- What the changed rows were.
+CREATE TABLE before_delta AS
+SELECT c.host_key, c.url_key, c.status
+FROM crawldb c SEMI JOIN delta d USING (host_key, url_key);
+
+-- step: hoststats
+-- Counts of each host: as they were, less the changed rows as they were, plus the changed rows as they are.
+CREATE TABLE new_hoststats AS
+WITH change AS (
+  SELECT host_key, url_host_name, url_host_registered_domain, status, 1 AS n FROM delta
+  UNION ALL
+  SELECT host_key, NULL, NULL, status, -1 FROM before_delta
+), part AS (
+  SELECT
+    host_key, url_host_name, url_host_registered_domain,
+    urls, unfetched, fetched, duplicates, gone, redirects, pages_fetched, body_bytes, over_budget
+  FROM hoststats
+  UNION ALL
+  SELECT
+    host_key, url_host_name, url_host_registered_domain,
+    n,
+    CASE WHEN status = 'unfetched' THEN n ELSE 0 END,
+    CASE WHEN status IN ('fetched', 'notmodified') THEN n ELSE 0 END,
+    CASE WHEN status = 'duplicate' THEN n ELSE 0 END,
+    CASE WHEN status = 'gone' THEN n ELSE 0 END,
+    CASE WHEN status IN ('redir_temp', 'redir_perm') THEN n ELSE 0 END,
+    0, 0, 0
+  FROM change
+  UNION ALL
+  SELECT
+    host_key, url_host_name, url_host_registered_domain,
+    0, 0, 0, 0, 0, 0, pages_fetched, body_bytes, over_budget
+  FROM counted
+)
+SELECT
+  host_key,
+  min(url_host_name) AS url_host_name,
+  min(url_host_registered_domain) AS url_host_registered_domain,
+  sum(urls)::BIGINT AS urls,
+  sum(unfetched)::BIGINT AS unfetched,
+  sum(fetched)::BIGINT AS fetched,
+  sum(duplicates)::BIGINT AS duplicates,
+  sum(gone)::BIGINT AS gone,
+  sum(redirects)::BIGINT AS redirects,
+  sum(pages_fetched)::BIGINT AS pages_fetched,
+  sum(body_bytes)::BIGINT AS body_bytes,
+  sum(over_budget)::BIGINT AS over_budget
+FROM part
+GROUP BY host_key;
+
+-- step: summary
+-- Counts of the whole crawl, for `crawl status`.
+SELECT
+  coalesce(sum(urls), 0)::BIGINT AS urls,
+  coalesce(sum(unfetched), 0)::BIGINT AS unfetched,
+  coalesce(sum(fetched), 0)::BIGINT AS fetched,
+  coalesce(sum(duplicates), 0)::BIGINT AS duplicates,
+  coalesce(sum(gone), 0)::BIGINT AS gone,
+  coalesce(sum(redirects), 0)::BIGINT AS redirects,
+  coalesce(sum(pages_fetched), 0)::BIGINT AS pages_fetched,
+  count(*)::BIGINT AS hosts
+FROM new_hoststats;
+
+-- step: compact
+-- All rows of one bucket.
+SELECT * FROM crawldb WHERE host_key BETWEEN $first AND $last

@@ -1,0 +1,239 @@
+import type {Config} from '../lib/config/settings.ts';
+import {
+  applyDelta,
+  type BucketPlan,
+  compactionPlan,
+  deltaFacts,
+  needsCompaction,
+} from '../lib/crawldb/delta.ts';
+import {type Columns, createSql, rowsJson, rowsQuery} from '../lib/crawldb/json-rows.ts';
+import {crawldb} from '../lib/schema/crawldb.ts';
+import {hoststats} from '../lib/schema/hostdb.ts';
+import {type TableName, tables} from '../lib/schema/tables.ts';
+import {type Database, openDatabase, type SqlParameters} from '../lib/store/duckdb.ts';
+import type {Edit, FileRef} from '../lib/store/manifest-types.ts';
+import type {Snapshot} from '../lib/store/store.ts';
+import {bindTables} from '../lib/store/views.ts';
+import type {JobEffects, Next, Plan, Task, TaskContext, TaskResult} from './job.ts';
+import {readSql} from './sql-file.ts';
+
+/**
+ * What all jobs that write the crawldb share: a task's database, its delta of changed rows, the counts of hosts that
+ * follow from it, and compaction as a last stage where the deltas have grown too large.
+ */
+
+/** What a task needs to open its database; plain data. */
+export interface DatabaseParams {
+  readonly memory: number;
+  readonly threads?: number;
+}
+
+export function databaseParams(config: Config, tasks = 1): DatabaseParams {
+  const threads = config.storage.threads;
+  return {memory: Math.floor(config.storage.memory / tasks), ...(threads !== undefined && {threads})};
+}
+
+/** A database with views of the task's inputs, by table; tables named in `also` are empty where there is no input. */
+export async function openTaskDatabase(
+  task: Task,
+  ctx: TaskContext,
+  params: DatabaseParams,
+  also: readonly TableName[],
+): Promise<Database> {
+  const db = await openDatabase({
+    memoryBytes: params.memory,
+    ...(params.threads !== undefined && {threads: params.threads}),
+    spillDir: await ctx.store.scratch(),
+    signal: ctx.signal,
+  });
+  try {
+    await bindTables(db, ctx.store, byTable(task.inputs, also));
+    return db;
+  } catch (error) {
+    await db.close();
+    throw error;
+  }
+}
+
+/** The same for a plan, over the present crawl; only reads. */
+export async function openPlanDatabase(
+  effects: JobEffects,
+  files: readonly FileRef[],
+  also: readonly TableName[],
+): Promise<Database> {
+  const params = databaseParams(effects.config);
+  const db = await openDatabase({
+    memoryBytes: params.memory,
+    ...(params.threads !== undefined && {threads: params.threads}),
+    spillDir: effects.config.storage.spill ?? `${effects.store.dir}/tmp`,
+    signal: effects.signal,
+  });
+  try {
+    await bindTables(db, effects.store, byTable(files, also));
+    return db;
+  } catch (error) {
+    await db.close();
+    throw error;
+  }
+}
+
+function byTable(
+  inputs: readonly FileRef[],
+  also: readonly TableName[],
+): Partial<Record<TableName, readonly FileRef[]>> {
+  const lists: Partial<Record<TableName, FileRef[]>> = {};
+  for (const name of also) lists[name] = [];
+  for (const file of inputs) {
+    if (!isTableName(file.table)) throw new Error(`no such table: ${file.table}`);
+    const list = lists[file.table] ?? [];
+    list.push(file);
+    lists[file.table] = list;
+  }
+  return lists;
+}
+
+function isTableName(name: string): name is TableName {
+  return Object.hasOwn(tables, name);
+}
+
+/** Makes a table of rows that TypeScript brings; `insert` adds a batch. */
+export async function rowsTable(
+  db: Database,
+  name: string,
+  columns: Columns,
+): Promise<{insert(rows: readonly Readonly<Record<string, unknown>>[]): Promise<void>}> {
+  await db.run(createSql(name, columns));
+  const sql = `INSERT INTO "${name}" ${rowsQuery(columns)}`;
+  return {
+    async insert(rows) {
+      for (let at = 0; at < rows.length; at += batchRows)
+        await db.run(sql, {rows: rowsJson(columns, rows.slice(at, at + batchRows))});
+    },
+  };
+}
+const batchRows = 5000;
+
+const sql = readSql(import.meta.url, './crawldb-writer.sql', ['before', 'hoststats', 'summary', 'compact']);
+
+/** Version of the crawldb that a commit over this snapshot makes. */
+export function nextRevision(snapshot: Snapshot): number {
+  return (snapshot.manifest.slots.crawldb?.version ?? 0) + 1;
+}
+
+export interface DeltaResult {
+  readonly files: readonly FileRef[];
+  readonly summary: Readonly<Record<string, number>>;
+}
+
+/**
+ * Writes the rows of the table `delta` and the host counts that follow. The table `counted (host_key, url_host_name,
+ * url_host_registered_domain, pages_fetched, body_bytes, over_budget)` holds what is added to the counts besides;
+ * it is made empty where the job has none.
+ */
+export async function writeDelta(db: Database, ctx: TaskContext, revision: number): Promise<DeltaResult> {
+  await db.run(sql.before);
+  await db.run(sql.hoststats);
+  const delta = await ctx.store.create(crawldb, 'crawldb');
+  const written = await db.copy(
+    `SELECT * REPLACE (${revision} AS revision) FROM delta ORDER BY ${priorityOrder}`,
+    {},
+    delta,
+    {rowGroupRows, facts: deltaFacts(revision)},
+  );
+  const hosts = await ctx.store.create(hoststats, 'hosts/hoststats');
+  const stats = await db.copy('SELECT * FROM new_hoststats ORDER BY host_key', {}, hosts);
+  const [summary] = await db.all<Record<string, number>>(sql.summary);
+  return {files: [written, stats], summary: summary ?? {}};
+}
+
+/** Never fetched first, then by score: what generate reads is the head of each file (measured). */
+const priorityOrder = 'fetch_time IS NOT NULL, score DESC, url_key, host_key';
+const rowGroupRows = 20_480;
+
+/**
+ * The end of a job that writes the crawldb: the edit, or, where the deltas have grown too large, a stage that writes
+ * the base anew and carries the edit along.
+ */
+export function crawldbNext(
+  plan: Plan,
+  stage: number,
+  before: readonly FileRef[],
+  delta: readonly FileRef[],
+  edit: Edit,
+  params: DatabaseParams,
+): Next {
+  const files = applyDelta(before, delta);
+  if (!needsCompaction(files)) return {edit: {...edit, writes: {...edit.writes, crawldb: files}}};
+  const buckets = compactionPlan(files);
+  const share = {...params, memory: Math.floor(params.memory / Math.min(buckets.length, 4))};
+  return {
+    tasks: buckets.map((bucket, part) => ({
+      stage: stage + 1,
+      part,
+      inputs: bucket.files,
+      params: compactionParams(bucket, share, plan, part === 0 ? edit : null),
+    })),
+  };
+}
+
+interface CompactionParams {
+  readonly [compactionMark]: true;
+  readonly bucket: number;
+  readonly buckets: number;
+  readonly first: string;
+  readonly last: string;
+  readonly database: DatabaseParams;
+  readonly edit: Edit | null;
+}
+const compactionMark = 'compaction';
+
+function compactionParams(
+  {bucket, buckets, first, last}: BucketPlan,
+  database: DatabaseParams,
+  _plan: Plan,
+  edit: Edit | null,
+): Readonly<Record<string, unknown>> {
+  const params: CompactionParams = {
+    [compactionMark]: true,
+    bucket,
+    buckets,
+    first: `${first}`,
+    last: `${last}`,
+    database,
+    edit,
+  };
+  return {...params};
+}
+
+export function isCompaction(task: Task): boolean {
+  return task.params[compactionMark] === true;
+}
+
+/** Writes one bucket of the new base. */
+export async function compactBucket(task: Task, ctx: TaskContext): Promise<TaskResult> {
+  const params = task.params as unknown as CompactionParams; // made by compactionParams
+  const db = await openTaskDatabase(task, ctx, params.database, ['crawldb']);
+  try {
+    const file = await db.copy(
+      `${sql.compact}\nORDER BY ${priorityOrder}`,
+      {first: BigInt(params.first), last: BigInt(params.last)} satisfies SqlParameters,
+      await ctx.store.create(crawldb, 'crawldb'),
+      {rowGroupRows, facts: {kind: 'base', bucket: params.bucket, buckets: params.buckets}},
+    );
+    return {files: [file], counters: {}, reasons: {}, facts: {edit: params.edit}};
+  } finally {
+    await db.close();
+  }
+}
+
+/** The edit after a compaction stage. */
+export function compactionEdit(results: readonly TaskResult[]): Next {
+  const edit = results[0]?.facts?.edit as Edit; // carried by the first task
+  const files = results.flatMap((result) => result.files).filter((file) => file.rows > 0);
+  return {edit: {...edit, writes: {...edit.writes, crawldb: files}}};
+}
+
+/** Files of a result by table. */
+export function filesOf(result: TaskResult | undefined, table: TableName): readonly FileRef[] {
+  return (result?.files ?? []).filter((file) => file.table === table);
+}
