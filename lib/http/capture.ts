@@ -1,5 +1,6 @@
 import type {Socket} from 'node:net';
 import type {Reason} from '../schema/reason.ts';
+import {ChunkStraightener} from './chunked.ts';
 import type {ResponseHead} from './exchange.ts';
 import {framingOf, plainHeader} from './framing.ts';
 import {
@@ -25,7 +26,8 @@ export interface CaptureListener {
 
 /**
  * Sits between a socket and undici's parser. It keeps request and response header bytes as they are on the wire,
- * reads the response's header itself, and gives the parser a plain one (see `plainHeader`); bodies pass through.
+ * reads the response's header itself, and gives the parser a plain one (see `plainHeader`); bodies pass through, chunk lines
+ * straightened.
  * Interim answers (1xx) are read over. It overrides `read` and `write` of the socket, which are what
  * undici calls: undici is pinned, and test/conformance/http-raw-bytes.test.ts holds the manner.
  */
@@ -37,6 +39,8 @@ export class SocketCapture {
   #request: string | undefined;
   /** Header bytes so far, while the block is incomplete. */
   #pending: Buffer | undefined;
+  /** Present while a chunked body comes in. */
+  #chunks: ChunkStraightener | undefined;
   /** Where pending bytes of several chunks lie. */
   #room: Buffer = Buffer.alloc(0);
 
@@ -47,7 +51,8 @@ export class SocketCapture {
     socket.read = (size?: number): unknown => {
       for (;;) {
         const chunk: unknown = size === 0 ? read.call(socket, 0) : read.call(socket);
-        if (!(chunk instanceof Uint8Array) || !this.#inHeader) return chunk;
+        if (!(chunk instanceof Uint8Array)) return chunk;
+        if (!this.#inHeader) return this.#chunks === undefined ? chunk : this.#chunks.push(chunk as Buffer);
         const passed = this.#inspect(chunk as Buffer);
         if (passed !== undefined) return passed;
         if (!this.#inHeader && this.#listener === undefined) return null;
@@ -72,11 +77,17 @@ export class SocketCapture {
     this.#inHeader = false;
     this.#request = undefined;
     this.#pending = undefined;
+    this.#chunks = undefined;
   }
 
   end(): void {
     this.#listener = undefined;
     this.#inHeader = false;
+  }
+
+  /** A chunked body had to be straightened. */
+  get oddChunks(): boolean {
+    return this.#chunks?.repaired === true;
   }
 
   get request(): Uint8Array | null {
@@ -144,6 +155,10 @@ export class SocketCapture {
     );
     if (typeof framing === 'string') return this.#refuse('http_malformed', framing);
     const plain = plainHeader(framing);
+    if (framing.body === 'chunked') {
+      this.#chunks = new ChunkStraightener();
+      return Buffer.concat([plain, this.#chunks.push(bytes.subarray(end))]);
+    }
     // The plain header goes where the received one was, just before the body: no copy of the body.
     if (plain.length > end) return Buffer.concat([plain, bytes.subarray(end)]);
     plain.copy(bytes, end - plain.length);

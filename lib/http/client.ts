@@ -204,6 +204,7 @@ class PooledHttpClient implements HttpClient, RunningOwner {
     const capture = new SocketCapture(socket);
     lane.attempt = undefined;
     lane.connection = {facts, capture};
+    socket.on('error', (error) => lane.running?.onSocketError(error));
     socket.once('close', () => {
       lane.connection = undefined;
       // After undici has seen the close as well: a Client destroyed in between never tells that it is.

@@ -74,13 +74,15 @@ function transferCoding(value: string): 'none' | 'chunked' | 'unknown' {
   return known && codings.at(-1) === 'chunked' ? 'chunked' : 'unknown';
 }
 
+/** Browsers take a length that does not fit into 63 bits for none. */
+const maxLength = 2n ** 63n - 1n;
+
 /** Undefined: as if the header were absent. A text: why the message is refused. */
 function contentLength(value: string): number | string | undefined {
   const [first = '', ...others] = value.split(',').map((part) => part.trim());
   if (others.some((other) => other !== first)) return `Content-Length says several things: ${value}`;
-  if (!/^\d+$/.test(first)) return undefined;
-  const length = Number(first);
-  return Number.isSafeInteger(length) ? length : undefined;
+  if (!/^\d+$/.test(first) || BigInt(first) > maxLength) return undefined;
+  return Math.min(Number(first), Number.MAX_SAFE_INTEGER);
 }
 
 /**

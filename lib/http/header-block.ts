@@ -56,7 +56,8 @@ export function mayBeStatusLine(bytes: Uint8Array): boolean {
 
 const strictBlock =
   /^HTTP\/1\.[01] [1-9]\d\d(?: [^\r\n\0]*)?\r\n(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+:[^\r\n\0]*\r\n)*\r\n$/;
-const statusLine = /^(?:HTTP\/(\d+)(?:\.(\d+))?|(ICY))[ \t]+(\d{3})(?!\d)[ \t]?(.*)$/i;
+/** Versions above 1.1 are sent as text by misconfigured servers, and mean 1.1; 0.9 means 1.0. */
+const statusLine = /^(?:HTTP\/(0\.9|1\.\d|[23](?:\.\d)?)|(ICY))[ \t]+(\d{3})(?!\d)[ \t]?(.*)$/i;
 
 /**
  * @param text the block from its first byte to the empty line's end, decoded as latin1
@@ -100,15 +101,15 @@ export function readLenient(text: string): HeaderBlock | string {
     .map((line) => replaceBareCr(line.replace(/\r$/, ''), repairs));
   const match = statusLine.exec(first);
   if (match === null) return `not a status line: ${JSON.stringify(first.slice(0, 80))}`;
-  if (match[3] !== undefined) repairs.add('ICY');
+  if (match[2] !== undefined) repairs.add('ICY');
   else if (!/^HTTP\/1\.[01] \d{3}(?: |$)/.test(first)) repairs.add('odd status line');
-  const status = Number(match[4]);
-  if (status < 100) return `not a status code: ${match[4]}`;
-  const old = match[3] !== undefined || match[1] === '0' || (match[1] === '1' && match[2] === '0');
+  const status = Number(match[3]);
+  if (status < 100) return `not a status code: ${match[3]}`;
+  const old = match[1] === undefined || match[1] === '0.9' || match[1] === '1.0';
   return {
     version: old ? '1.0' : '1.1',
     status,
-    statusText: match[5] ?? '',
+    statusText: match[4] ?? '',
     headers: readLines(rest, repairs),
     repairs: [...repairs],
   };

@@ -54,6 +54,7 @@ export class RunningExchange implements CaptureListener {
   #head: ResponseHead | null = null;
   #block: HeaderBlock | undefined;
   #rawHeader: Uint8Array | null = null;
+  #broken: string | undefined;
 
   constructor(
     request: HttpRequest,
@@ -79,6 +80,7 @@ export class RunningExchange implements CaptureListener {
   /** The request goes over this connection. */
   carriedBy(connected: Omit<Connected, 'socket'>, capture: SocketCapture): void {
     this.capture = capture;
+    this.#broken = undefined;
     this.#facts = {ip: connected.ip, tlsVersion: connected.tlsVersion, tlsCipher: connected.tlsCipher};
     if (!this.reused) {
       this.#dnsMs = connected.dnsMs;
@@ -126,7 +128,14 @@ export class RunningExchange implements CaptureListener {
   }
 
   onComplete(): void {
-    this.#finish({reusable: true});
+    // A body that ends with its connection is complete by a FIN; after a reset undici says so as well.
+    if (this.#broken !== undefined) this.fail('reset', this.#broken);
+    else this.#finish({reusable: true});
+  }
+
+  /** The socket reported an error; comes before undici's word about it. */
+  onSocketError(error: Error): void {
+    this.#broken = wordsOf(error);
   }
 
   onError(error: unknown): void {
@@ -138,7 +147,8 @@ export class RunningExchange implements CaptureListener {
     } else if (error instanceof ExchangeFailure) {
       this.fail(error.reason, error.message);
     } else {
-      this.fail(reasonOf(error), wordsOf(error));
+      const inHeader = this.capture?.partialHeader !== undefined;
+      this.fail(reasonOf(error), `${wordsOf(error)}${inHeader ? ', inside the response header' : ''}`);
     }
   }
 
@@ -177,7 +187,10 @@ export class RunningExchange implements CaptureListener {
     this.#settled = true;
     clearTimeout(this.#timer);
     this.request.signal?.removeEventListener('abort', this.#onAbort);
-    const repairs = this.#block?.repairs ?? [];
+    const repairs = [
+      ...(this.#block?.repairs ?? []),
+      ...(this.capture?.oddChunks ? ['odd chunk lines'] : []),
+    ];
     const protocol = this.#block?.version === '1.0' ? 'http/1.0' : 'http/1.1';
     const payload = this.#head === null ? undefined : this.#body.finish();
     const partial = this.capture?.partialHeader;
