@@ -2,7 +2,11 @@
 -- (further additions to the counts of hosts); views: crawldb, hoststats.
 
 -- step: before
--- What the changed rows were.
+-- What the changed rows were; and no further additions, where the job has none.
+CREATE TABLE IF NOT EXISTS counted (
+  host_key UBIGINT, url_host_name VARCHAR, url_host_registered_domain VARCHAR,
+  pages_fetched BIGINT, body_bytes BIGINT, over_budget BIGINT
+);
 CREATE TABLE before_delta AS
 SELECT c.host_key, c.url_key, c.status
 FROM crawldb c SEMI JOIN delta d USING (host_key, url_key);
