@@ -1,0 +1,273 @@
+import {createReadStream} from 'node:fs';
+import {
+  Binary,
+  Bool,
+  type Data,
+  type DataType,
+  Field,
+  Float64,
+  Int16,
+  Int32,
+  Int64,
+  makeData,
+  RecordBatch,
+  RecordBatchReader,
+  RecordBatchStreamWriter,
+  Schema,
+  Struct,
+  TimestampMillisecond,
+  Uint64,
+  Utf8,
+  type Vector,
+} from 'apache-arrow';
+import {CrawlError, systemCode} from '../errors.ts';
+import type {Column, ColumnType, Table} from '../schema/table.ts';
+import {fileError} from './table-io.ts';
+import {tableMetadata} from './table-schema.ts';
+
+/**
+ * Rows as batches of an Arrow IPC stream, and back. No dictionaries: types made for each batch lose rows
+ * silently (measured 2026-11), so texts are Utf8 and bytes Binary.
+ */
+const arrowTypes: Readonly<Record<ColumnType, () => DataType>> = {
+  text: () => new Utf8(),
+  json: () => new Utf8(),
+  bytes: () => new Binary(),
+  boolean: () => new Bool(),
+  int16: () => new Int16(),
+  int32: () => new Int32(),
+  count: () => new Int64(),
+  key: () => new Uint64(),
+  double: () => new Float64(),
+  timestamp: () => new TimestampMillisecond('UTC'),
+};
+
+export function arrowSchema(table: Table): Schema {
+  return new Schema(
+    Object.entries(table.columns).map(
+      ([name, column]) => new Field(name, arrowTypes[column.type](), column.nullable === true),
+    ),
+    new Map([
+      [tableMetadata.table, table.name],
+      [tableMetadata.version, `${table.version}`],
+    ]),
+  );
+}
+
+/** Turns lists of values into the bytes of one IPC stream: the first batch brings the schema, `end` the end mark. */
+export class BatchEncoder extends RecordBatchStreamWriter {
+  readonly #table: Table;
+  readonly #arrow: Schema;
+  #pieces: Uint8Array[] = [];
+
+  constructor(table: Table) {
+    super();
+    this.#table = table;
+    this.#arrow = arrowSchema(table);
+  }
+
+  /** @param columns values, a list a column, in the table's order */
+  encode(columns: readonly (readonly unknown[])[], rows: number): Uint8Array {
+    const children = Object.values(this.#table.columns).map((column, i) =>
+      columnData(column, columns[i]!, rows),
+    );
+    const data = makeData({type: new Struct(this.#arrow.fields), length: rows, nullCount: 0, children});
+    // All batches share one Schema object: a second one would end the stream.
+    this.write(new RecordBatch(this.#arrow, data));
+    return this.#take();
+  }
+
+  end(): Uint8Array {
+    this.#pieces.push(new Uint8Array(Int32Array.of(-1, 0).buffer));
+    return this.#take();
+  }
+
+  #take(): Uint8Array {
+    const bytes = Buffer.concat(this.#pieces);
+    this.#pieces = [];
+    return bytes;
+  }
+
+  /** Where all bytes of the stream pass; the queue behind it would hand them over asynchronously. */
+  protected override _write(chunk: ArrayBufferView): this {
+    const piece = new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    if (this._started && piece.byteLength > 0) {
+      this.#pieces.push(piece);
+      this._position += piece.byteLength;
+    }
+    return this;
+  }
+}
+
+function columnData(column: Column, values: readonly unknown[], rows: number): Data {
+  const {nullCount, nullBitmap} = validity(values, rows);
+  const type = arrowTypes[column.type]();
+  const shape = {type, length: rows, nullCount, ...(nullCount > 0 && {nullBitmap})};
+  switch (column.type) {
+    case 'text':
+    case 'json':
+    case 'bytes':
+      return makeData({...shape, ...bytesOf(values, rows)} as never); // makeData can't tell which type it is from a variable
+    case 'boolean':
+      return makeData({...shape, data: bitmap(rows, (i) => values[i] === true)} as never);
+    default:
+      return makeData({...shape, data: numbers(column.type, values, rows)} as never);
+  }
+}
+
+function validity(values: readonly unknown[], rows: number): {nullCount: number; nullBitmap: Uint8Array} {
+  let nullCount = 0;
+  const nullBitmap = bitmap(rows, (i) => {
+    if (values[i] !== null) return true;
+    nullCount++;
+    return false;
+  });
+  return {nullCount, nullBitmap};
+}
+
+function bitmap(rows: number, isSet: (i: number) => boolean): Uint8Array {
+  const bits = new Uint8Array(Math.ceil(rows / 64) * 8);
+  for (let i = 0; i < rows; i++) if (isSet(i)) bits[i >> 3]! |= 1 << (i & 7);
+  return bits;
+}
+
+function bytesOf(values: readonly unknown[], rows: number): {valueOffsets: Int32Array; data: Uint8Array} {
+  const valueOffsets = new Int32Array(rows + 1);
+  let length = 0;
+  for (let i = 0; i < rows; i++) {
+    const value = values[i];
+    if (typeof value === 'string') length += Buffer.byteLength(value);
+    else if (value instanceof Uint8Array) length += value.byteLength;
+    valueOffsets[i + 1] = length;
+  }
+  const data = Buffer.allocUnsafeSlow(length);
+  for (let i = 0; i < rows; i++) {
+    const value = values[i];
+    if (typeof value === 'string') data.write(value, valueOffsets[i]!);
+    else if (value instanceof Uint8Array) data.set(value, valueOffsets[i]!);
+  }
+  return {valueOffsets, data: new Uint8Array(data.buffer, data.byteOffset, data.byteLength)};
+}
+
+type NumericType = 'int16' | 'int32' | 'count' | 'key' | 'double' | 'timestamp';
+
+function numbers(type: NumericType, values: readonly unknown[], rows: number): ArrayBufferView {
+  switch (type) {
+    case 'int16':
+      return Int16Array.from({length: rows}, (_, i) => (values[i] as number | null) ?? 0);
+    case 'int32':
+      return Int32Array.from({length: rows}, (_, i) => (values[i] as number | null) ?? 0);
+    case 'double':
+      return Float64Array.from({length: rows}, (_, i) => (values[i] as number | null) ?? 0);
+    case 'count':
+      return BigInt64Array.from({length: rows}, (_, i) => BigInt((values[i] as number | null) ?? 0));
+    case 'key':
+      return BigUint64Array.from({length: rows}, (_, i) => (values[i] as bigint | null) ?? 0n);
+    case 'timestamp':
+      return BigInt64Array.from({length: rows}, (_, i) => BigInt((values[i] as Date | null)?.getTime() ?? 0));
+  }
+}
+
+/** A batch of a stream: its rows can be read, one by one, while it is the current one. */
+export interface ReadBatch {
+  readonly rows: number;
+  /** Last whole batch of its file: the one that a crash may have left half written. */
+  readonly last: boolean;
+  /** Values of a row by column. Columns unknown to the file are null. Bytes are views. Throws where the batch is garbage. */
+  row(index: number): Record<string, unknown>;
+}
+
+/** All whole batches of a stream file; ends in silence where the file is torn. */
+export async function* readBatches(table: Table, path: string): AsyncGenerator<ReadBatch> {
+  let held: RecordBatch | undefined;
+  for await (const batch of wholeBatches(table, path)) {
+    if (held !== undefined) yield readBatch(table, held, false);
+    held = batch;
+  }
+  if (held !== undefined) yield readBatch(table, held, true);
+}
+
+async function* wholeBatches(table: Table, path: string): AsyncGenerator<RecordBatch> {
+  const stream = createReadStream(path, {highWaterMark: 1 << 20});
+  let iterator: AsyncIterator<RecordBatch> | undefined;
+  try {
+    while (true) {
+      let batch: RecordBatch;
+      try {
+        if (iterator === undefined) {
+          const reader = await (await RecordBatchReader.from(stream)).open();
+          checkVersion(table, reader.schema, path);
+          iterator = reader[Symbol.asyncIterator]() as AsyncIterator<RecordBatch>;
+        }
+        const next = await iterator.next();
+        if (next.done) return;
+        batch = next.value;
+      } catch (error) {
+        if (error instanceof CrawlError) throw error;
+        if (systemCode(error) !== undefined) throw fileError(error, path);
+        return; // torn here: what came before is whole
+      }
+      yield batch;
+    }
+  } finally {
+    stream.destroy();
+  }
+}
+
+function checkVersion(table: Table, schema: Schema | undefined, path: string): void {
+  const version = Number(schema?.metadata.get(tableMetadata.version) ?? 1);
+  if (version > table.version)
+    throw new CrawlError(
+      'VERSION_NEWER',
+      `${path} has version ${version} of the table ${table.name}; this program knows version ${table.version}`,
+      {facts: {path, table: table.name, version, known: table.version}},
+    );
+}
+
+function readBatch(table: Table, batch: RecordBatch, last: boolean): ReadBatch {
+  const columns = Object.entries(table.columns).map(([name, column]) => ({
+    name,
+    value: columnReader(column, batch.getChild(name)),
+  }));
+  return {
+    rows: batch.numRows,
+    last,
+    row(index) {
+      const row: Record<string, unknown> = {};
+      for (const {name, value} of columns) row[name] = value(index);
+      return row;
+    },
+  };
+}
+
+function columnReader(column: Column, vector: Vector | null): (index: number) => unknown {
+  if (vector === null) return () => null;
+  switch (column.type) {
+    case 'text':
+    case 'json':
+      return textReader(vector);
+    case 'count':
+      return (index) => {
+        const value: unknown = vector.get(index);
+        return value === null ? null : Number(value);
+      };
+    case 'timestamp':
+      return (index) => {
+        const value: unknown = vector.get(index);
+        return value === null ? null : new Date(Number(value));
+      };
+    default:
+      return (index) => vector.get(index);
+  }
+}
+
+/** Arrow's own reading of texts drops a leading U+FEFF. */
+function textReader(vector: Vector): (index: number) => string | null {
+  const data = vector.data[0]!; // a batch has one piece of each column
+  const bytes = data.values as Uint8Array;
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return (index) =>
+    data.getValid(index)
+      ? text.toString('utf8', data.valueOffsets[index], data.valueOffsets[index + 1])
+      : null;
+}

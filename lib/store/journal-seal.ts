@@ -1,0 +1,152 @@
+import {type ContentRow, content} from '../schema/content.ts';
+import {type Capture, fetch} from '../schema/fetch.ts';
+import type {Row, Table} from '../schema/table.ts';
+import {readJournal} from './journal-read.ts';
+import type {FileRef} from './manifest-types.ts';
+import type {TableFile} from './store.ts';
+
+export interface SealOptions {
+  /** Segment id, for rows of the table content. */
+  readonly segment: string;
+  /** A new file of a table, as TaskStore.create gives it. */
+  create<T extends Table>(table: T): Promise<TableFile<T>>;
+  /** Segment that holds a payload already and shall be referred to; undefined: store it here. */
+  alreadyStored?(sha256: string, bytes: number): string | undefined;
+  /** Files end at this size. */
+  readonly fileBytes?: number;
+}
+
+export interface Sealed {
+  readonly fetch: readonly FileRef[];
+  readonly content: readonly FileRef[];
+  /** Journal rows dropped because a crash had cut them. */
+  readonly lost: number;
+  /** Outcomes dropped because a later one of the same URL replaces them. */
+  readonly superseded: number;
+  readonly stored: number;
+  /** Payloads that were stored already, in this segment or another. */
+  readonly shared: number;
+}
+
+/** DESIGN: a part of a segment has ceil(bytes / 256 MB) files. */
+const defaultFileBytes = 256 * 2 ** 20;
+
+/**
+ * Turns the journals of a folder into files of `fetch` and `content`, in the order of arrival. Of several
+ * outcomes of one request (a fetch that was taken up again) the latest stays. A payload is stored once: rows
+ * with an equal one refer to it. Memory: one batch, one row group of each table, and some 100 bytes an outcome.
+ */
+export async function sealJournals(dir: string, options: SealOptions): Promise<Sealed> {
+  const winners = await latestOutcomes(dir);
+  const fetchFiles = new FileSeries(() => options.create(fetch), options.fileBytes ?? defaultFileBytes);
+  const contentFiles = new FileSeries(() => options.create(content), options.fileBytes ?? defaultFileBytes);
+  const stored = new Set<string>();
+  let at = 0;
+  let lost = 0;
+  let superseded = 0;
+  let shared = 0;
+  try {
+    for await (const batch of readJournal(dir)) {
+      lost += batch.lost;
+      for (const {row, payload} of batch.entries) {
+        if (winners.get(identity(row)) !== at++) {
+          superseded++;
+          continue;
+        }
+        if (payload === null || row.content_sha256 === null || row.content_digest === null) {
+          await fetchFiles.write(row, 500);
+          continue;
+        }
+        const sha256 = row.content_sha256;
+        const held = stored.has(sha256)
+          ? options.segment
+          : options.alreadyStored?.(sha256, payload.byteLength);
+        if (held === undefined) {
+          stored.add(sha256);
+          await contentFiles.write(
+            contentRow(options.segment, row.content_digest, sha256, payload),
+            payload.byteLength,
+          );
+        } else shared++;
+        await fetchFiles.write({...row, content_segment: held ?? options.segment}, 500);
+      }
+    }
+    return {
+      fetch: await fetchFiles.close(),
+      content: await contentFiles.close(),
+      lost,
+      superseded,
+      stored: stored.size,
+      shared,
+    };
+  } catch (error) {
+    await fetchFiles.discard();
+    await contentFiles.discard();
+    throw error;
+  }
+}
+
+function contentRow(segment: string, digest: string, sha256: string, payload: Uint8Array): ContentRow {
+  return {
+    segment,
+    content_sha256: sha256,
+    content_digest: digest,
+    content_length: payload.byteLength,
+    payload,
+  };
+}
+
+/** Place of the latest outcome of each request, counted over all whole rows of the journals. */
+async function latestOutcomes(dir: string): Promise<Map<string | bigint, number>> {
+  const latest = new Map<string | bigint, number>();
+  let at = 0;
+  for await (const batch of readJournal(dir))
+    for (const {row} of batch.entries) latest.set(identity(row), at++);
+  return latest;
+}
+
+/**
+ * Which request an outcome is of. Pages are asked for once; hops and robots.txt as often as something leads to
+ * them, so what led there belongs to their identity. (Pages as one number, since there are many.)
+ */
+function identity(row: Capture): string | bigint {
+  return row.kind === 'page' && row.hop === 0
+    ? (row.host_key << 64n) | row.url_key
+    : `${row.kind} ${row.hop} ${row.host_key} ${row.url_key} ${row.origin_url}`;
+}
+
+/** Files of one table, each closed at a size. */
+class FileSeries<T extends Table> {
+  readonly #create: () => Promise<TableFile<T>>;
+  readonly #limit: number;
+  readonly #done: FileRef[] = [];
+  #file: TableFile<T> | undefined;
+  #bytes = 0;
+
+  constructor(create: () => Promise<TableFile<T>>, limit: number) {
+    this.#create = create;
+    this.#limit = limit;
+  }
+
+  async write(row: Row<T>, bytes: number): Promise<void> {
+    this.#file ??= await this.#create();
+    await this.#file.write([row]);
+    this.#bytes += bytes;
+    if (this.#bytes >= this.#limit) await this.#end();
+  }
+
+  async close(): Promise<readonly FileRef[]> {
+    await this.#end();
+    return this.#done;
+  }
+
+  async discard(): Promise<void> {
+    await this.#file?.discard();
+  }
+
+  async #end(): Promise<void> {
+    if (this.#file !== undefined) this.#done.push(await this.#file.close());
+    this.#file = undefined;
+    this.#bytes = 0;
+  }
+}
