@@ -1,4 +1,5 @@
 import {nameSet} from '../url/parameters.ts';
+import {parseUrl} from '../url/parse.ts';
 import {compilePattern} from '../url/regex.ts';
 import {repeatsSegment} from './repeats.ts';
 import {badRule, type Match, type Rule} from './rule.ts';
@@ -113,10 +114,9 @@ function hasParameter(query: string, named: (name: string) => boolean): boolean 
 /** A host name as URLs have it: lower case, IDN in ASCII. */
 function asHost(word: string, place: Place): string {
   const bare = word.replace(/^\*?\./, '').replace(/\.$/, '');
-  const url = `http://${bare}/`;
-  if (/[/?#@]|:\d+$/.test(bare) || !URL.canParse(url))
-    throw badRule(place.file, place.line, 'not a host name', place.text);
-  return new URL(url).hostname;
+  const url = /[/?#@]|:\d+$/.test(bare) ? undefined : parseUrl(`http://${bare}/`);
+  if (url === undefined) throw badRule(place.file, place.line, 'not a host name', place.text);
+  return url.hostname;
 }
 
 /**

@@ -8,6 +8,10 @@
  * Or, as that pattern also finds, `times` times three slashes.
  */
 export function repeatsSegment(text: string, times: number): boolean {
+  // Each needs two slashes of its own: most URLs have too few, and are done with here.
+  let slashes = 0;
+  for (let at = text.indexOf('/'); at >= 0 && slashes < 2 * times; at = text.indexOf('/', at + 1)) slashes++;
+  if (slashes < 2 * times) return false;
   const seen = new Map<string, {end: number; count: number}>();
   let tripleEnd = 0;
   let triples = 0;

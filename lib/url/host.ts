@@ -1,4 +1,5 @@
 import {getDomain, getPublicSuffix} from 'tldts';
+import {ownCopy} from './own-copy.ts';
 
 /** Host names: out of a URL, and by the Public Suffix List (its ICANN part, as in Common Crawl's columns). */
 
@@ -33,7 +34,7 @@ export function registeredDomain(host: string): string {
   if (domain === undefined) {
     domain = getDomain(host, options) ?? host;
     if (domains.size >= maxRemembered) domains.clear();
-    domains.set(host, domain);
+    domains.set(ownCopy(host), ownCopy(domain));
   }
   return domain;
 }

@@ -1,7 +1,11 @@
 import type {Reason} from '../schema/reason.ts';
+import {maxInput, type ParsedBase, parseBase} from './base.ts';
+import {alreadyNormal, joinSimply} from './fast.ts';
+import {parseUrl} from './parse.ts';
 import type {UrlPolicy} from './policy.ts';
 import {joinParts, partsOf, steps} from './steps.ts';
 
+export {type ParsedBase, parseBase} from './base.ts';
 export {type UrlPolicy, urlPolicy, urlPolicyVersion} from './policy.ts';
 
 /**
@@ -13,22 +17,8 @@ export {type UrlPolicy, urlPolicy, urlPolicyVersion} from './policy.ts';
  */
 export type NormalizeResult = {readonly url: string} | {readonly reason: Reason; readonly detail: string};
 
-/** A base URL parsed once, for all links of a page. */
-export interface ParsedBase {
-  /** The base, serialized; undefined where it is no URL, so that only absolute links are URLs. */
-  readonly href: string | undefined;
-  readonly url: URL | undefined;
-}
-
-/** Longest text that is parsed at all. Chosen: 16 times the longest URL that servers usually take. */
-const maxInput = 131_072;
 /** Most passes until nothing changes. Chosen: rules that need more are rules that feed each other. */
 const maxPasses = 8;
-
-export function parseBase(base: string): ParsedBase {
-  const url = base.length <= maxInput && URL.canParse(base) ? new URL(base) : undefined;
-  return {url, href: url?.href};
-}
 
 /** One step that changed something, and the URL after it. */
 export interface UrlStep {
@@ -42,7 +32,16 @@ export interface UrlStep {
  * @param base URL of the page that the link is in: what relative links are relative to
  */
 export function normalizeUrl(input: string, policy: UrlPolicy, base?: string | ParsedBase): NormalizeResult {
-  return normalizePlain(input, policy, base);
+  const everywhere = policy.everywhere;
+  if (everywhere === undefined) return normalizePlain(input, policy, base);
+  const parsedBase = typeof base === 'string' ? parseBase(base) : base;
+  let normal = input.startsWith('http') ? alreadyNormal(input, policy, everywhere) : undefined;
+  if (normal === undefined && parsedBase !== undefined) {
+    const joined = joinSimply(input, parsedBase);
+    if (joined !== undefined) normal = alreadyNormal(joined, policy, everywhere);
+  }
+  if (normal === undefined || input.length > maxInput) return normalizePlain(input, policy, parsedBase);
+  return checkLength(normal, policy);
 }
 
 /** As {@link normalizeUrl}, with every step that changed something. */
@@ -65,7 +64,7 @@ export function normalizePlain(
 ): NormalizeResult {
   if (input.length > maxInput) return {reason: 'url_too_long', detail: `${input.length} characters`};
   const parsedBase = typeof base === 'string' ? parseBase(base) : base;
-  let url = parse(input, parsedBase?.url);
+  let url = parseUrl(input, parsedBase?.url);
   if (url === undefined)
     return {
       reason: 'url_invalid',
@@ -79,7 +78,7 @@ export function normalizePlain(
     if ('reason' in after) return after;
     if (after.url === before) return checkLength(before, policy);
     // What a pass made is parsed again: a step may have left a dot segment, a rule anything.
-    url = parse(after.url, undefined);
+    url = parseUrl(after.url);
     if (url === undefined)
       return {reason: 'url_invalid', detail: `not a URL after the rules: ${after.url.slice(0, 200)}`};
     if (trace && url.href !== after.url) trace.push({name: 'parse', url: url.href});
@@ -88,10 +87,6 @@ export function normalizePlain(
     reason: 'url_invalid',
     detail: `still changing after ${maxPasses} passes: ${url.href.slice(0, 200)}`,
   };
-}
-
-function parse(input: string, base: URL | undefined): URL | undefined {
-  return URL.canParse(input, base?.href) ? new URL(input, base) : undefined;
 }
 
 function checkLength(url: string, policy: UrlPolicy): NormalizeResult {

@@ -1,3 +1,4 @@
+import {ownCopy} from './own-copy.ts';
 import {sessionParameters} from './session.ts';
 import {trackingParameters} from './tracking.ts';
 
@@ -29,38 +30,51 @@ export interface ParameterPolicy {
 /** Which step removes the parameter, or undefined where it stays. */
 export type ParameterStep = 'tracking_parameters' | 'session_ids' | 'strip_parameters';
 
+/** Verdicts on names that are remembered. Chosen: more than the parameters of any one site. */
+const maxRemembered = 10_000;
+
 /**
- * Decides on one parameter, by its name and value as they stand in the query.
+ * Decides on parameters, by name and value as they stand in the query.
  *
  * `keep` comes first, so that a name on any list can be kept.
  */
-export function parameterJudge(
-  policy: ParameterPolicy,
-): (name: string, value: string) => ParameterStep | undefined {
+export function parameterJudge(policy: ParameterPolicy): {
+  readonly judge: (name: string, value: string) => ParameterStep | undefined;
+  readonly mayDrop: (name: string) => boolean;
+} {
   const kept = nameSet(policy.keep);
   const stripped = nameSet(policy.strip);
   const tracking = nameSet(policy.tracking ? Object.keys(trackingParameters) : []);
-  // Names recur: their verdicts are remembered, but no more of them than a site could not fill memory with.
-  const known = new Map<string, ParameterStep | 'by value' | undefined>();
-  const judgeName = (name: string): ParameterStep | 'by value' | undefined => {
+  const decide = (name: string): ParameterStep | 'by value' | 'stays' => {
     const lower = name.toLowerCase();
-    if (kept(lower)) return undefined;
+    if (kept(lower)) return 'stays';
     if (stripped(lower)) return 'strip_parameters';
     if (tracking(lower)) return 'tracking_parameters';
-    return policy.sessionIds && sessionParameters.some(({name}) => name.test(lower)) ? 'by value' : undefined;
+    return policy.sessionIds && sessionParameters.some((session) => session.name.test(lower))
+      ? 'by value'
+      : 'stays';
   };
-  return (name, value) => {
+  const known = new Map<string, ParameterStep | 'by value' | 'stays'>();
+  const verdictOn = (name: string) => {
     let verdict = known.get(name);
-    if (verdict === undefined && !known.has(name)) {
-      verdict = judgeName(name);
-      if (known.size > 10_000) known.clear();
-      if (name.length <= 64) known.set(name, verdict);
+    if (verdict === undefined) {
+      verdict = decide(name);
+      if (known.size >= maxRemembered) known.clear();
+      if (name.length <= 64) known.set(ownCopy(name), verdict);
     }
-    if (verdict !== 'by value') return verdict;
-    const lower = name.toLowerCase();
-    return sessionParameters.some((p) => p.name.test(lower) && p.value.test(value))
-      ? 'session_ids'
-      : undefined;
+    return verdict;
+  };
+  return {
+    judge(name, value) {
+      const verdict = verdictOn(name);
+      if (verdict === 'stays') return undefined;
+      if (verdict !== 'by value') return verdict;
+      const lower = name.toLowerCase();
+      return sessionParameters.some((session) => session.name.test(lower) && session.value.test(value))
+        ? 'session_ids'
+        : undefined;
+    },
+    mayDrop: (name) => verdictOn(name) !== 'stays',
   };
 }
 

@@ -18,13 +18,16 @@ export interface UrlPolicy {
   readonly maxLength: number;
   readonly stripSessionIds: boolean;
   readonly stripWww: boolean;
-  /** What depends on the host. */
+  /** What holds for every host alike; undefined where rules make it depend on the host, or replace text. */
+  readonly everywhere: HostPolicy | undefined;
   forHost(host: string): HostPolicy;
 }
 
 export interface HostPolicy {
   /** Which step removes the query parameter, or undefined where it stays. */
   readonly judge: (name: string, value: string) => ParameterStep | undefined;
+  /** False where the parameter stays whatever its value. */
+  readonly mayDrop: (name: string) => boolean;
   readonly sort: boolean;
   readonly collapseSlashes: boolean;
   readonly replacements: readonly Replacement[];
@@ -63,13 +66,14 @@ export function urlPolicy(
     maxLength: config.max_length,
     stripSessionIds: config.strip_session_ids,
     stripWww: config.strip_www,
+    everywhere: special || everywhere.replacements.length > 0 ? undefined : everywhere,
     forHost: special ? forHost : () => everywhere,
   };
 }
 
 function combine(config: Config['url'], sections: readonly RuleSection[]): HostPolicy {
   return {
-    judge: parameterJudge({
+    ...parameterJudge({
       tracking: config.strip_tracking,
       sessionIds: config.strip_session_ids,
       strip: [...config.strip_parameters, ...sections.flatMap(({strip}) => strip)],
