@@ -11,7 +11,8 @@ export class Output {
   /** Functions that colour text, or leave it where colour is not wanted. */
   readonly colours: ReturnType<typeof picocolors.createColors>;
   readonly #stream: NodeJS.WritableStream;
-  #closed = false;
+  /** What any further write fails with. */
+  #ended: Error | undefined;
 
   constructor(
     stream: NodeJS.WritableStream & {readonly isTTY?: boolean},
@@ -22,21 +23,17 @@ export class Output {
     // https://no-color.org: any value but the empty one means no colour
     this.colours = picocolors.createColors(this.isTerminal && !env.NO_COLOR && env.TERM !== 'dumb');
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE' && error.code !== 'ERR_STREAM_DESTROYED') throw error;
-      this.#closed = true;
+      const gone = error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED';
+      this.#ended ??= gone ? new PipeClosed('nobody reads the output any more') : error;
       stream.emit('drain'); // wakes a write that waits
     });
   }
 
-  get closed(): boolean {
-    return this.#closed;
-  }
-
-  /** Writes and waits until the stream wants more. Throws {@link PipeClosed}. */
+  /** Writes and waits until the stream wants more. Throws {@link PipeClosed}, or what the system says of a full disk. */
   async write(data: string | Uint8Array): Promise<void> {
-    if (this.#closed) throw new PipeClosed('nobody reads the output any more');
+    if (this.#ended) throw this.#ended;
     if (!this.#stream.write(data)) await new Promise((resolve) => this.#stream.once('drain', resolve));
-    if (this.#closed) throw new PipeClosed('nobody reads the output any more');
+    if (this.#ended) throw this.#ended;
   }
 
   async line(text: string): Promise<void> {
@@ -45,15 +42,14 @@ export class Output {
 
   /** Writes without waiting, and without an error where nobody reads: for messages. */
   tell(text: string): void {
-    if (!this.#closed) this.#stream.write(text);
+    if (!this.#ended) this.#stream.write(text);
   }
 
-  /** Resolves when all is handed to the system. */
+  /** Resolves when all is handed to the system. Throws what {@link write} would, but for a closed pipe. */
   async flush(): Promise<void> {
-    if (this.#closed) return;
-    await new Promise<void>((resolve) => {
-      this.#stream.write('', () => resolve());
-    });
+    if (this.#ended === undefined)
+      await new Promise<void>((resolve) => this.#stream.write('', () => resolve()));
+    if (this.#ended !== undefined && !(this.#ended instanceof PipeClosed)) throw this.#ended;
   }
 }
 

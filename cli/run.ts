@@ -25,6 +25,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
   let code: number;
   try {
     code = await dispatch(argv, io, out, err);
+    await out.flush();
   } catch (error) {
     if (error instanceof PipeClosed) code = exitCodes.done;
     else {
@@ -34,7 +35,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
       err.tell(json ? errorJson(ours, code, debug) : errorText(ours, debug));
     }
   }
-  await Promise.all([out.flush(), err.flush()]);
+  await err.flush().catch(() => undefined); // nobody is left to be told
   return code;
 }
 

@@ -17,6 +17,11 @@ export const commands: readonly CommandEntry[] = [
     load: () => import('./init.ts'),
   },
   {
+    name: 'sql',
+    summary: 'Ask the crawl a question in SQL; without a query, a prompt.',
+    load: () => import('./sql.ts'),
+  },
+  {
     name: 'config',
     summary: 'Show each setting with its value and origin.',
     load: () => import('./config.ts'),

@@ -1,0 +1,181 @@
+import {rename, rm} from 'node:fs/promises';
+import {resolve} from 'node:path';
+import {CrawlError} from '../lib/errors.ts';
+import {nearest} from '../lib/nearest.ts';
+import {tables} from '../lib/schema/tables.ts';
+import {type Database, type SqlRow, sqlString} from '../lib/store/duckdb.ts';
+import {bindSnapshot} from '../lib/store/views.ts';
+import {hostKey, urlKey} from '../lib/url/keys.ts';
+import {normalizeUrl} from '../lib/url/normalize.ts';
+import {expandKeys, explained, isExplain} from './query-text.ts';
+import {type CrawlReader, openReader, type ReadSettings, readSnapshot} from './read-crawl.ts';
+import {readPolicies} from './read-policies.ts';
+
+/** SQL over a crawl, for reading only. */
+export interface QuerySession {
+  /** Number of the manifest that the views show. */
+  readonly manifest: number;
+  /** Columns, and rows as they come. Throws QUERY_FAILED; while rows come RESULT_INCOMPLETE. */
+  query(sql: string): Promise<{columns: readonly string[]; batches: AsyncIterable<SqlRow[]>}>;
+  /** Writes the result as a Parquet file, which appears whole or not at all. Resolves to its rows. */
+  exportParquet(sql: string, file: string): Promise<number>;
+  /** Views of the newest manifest again, if it is another one by now. */
+  refresh(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface QuerySettings extends ReadSettings {
+  /** Folders whose files a query may read too. */
+  readonly allow?: readonly string[];
+  /** File that {@link QuerySession.exportParquet} will write. */
+  readonly output?: string | undefined;
+}
+
+/** Views that are no table. */
+export const furtherViews = ['captures', 'hostdb', 'ccindex', 'parse_all', 'outlinks_all'] as const;
+
+/**
+ * Opens a session. Files outside the crawl, extensions and settings are out of a query's reach, and statements
+ * other than queries are refused before they run.
+ */
+export async function openQueries(settings: QuerySettings): Promise<QuerySession> {
+  const {policy} = await readPolicies(settings.dir, settings.config);
+  const reader = await openReader(settings);
+  try {
+    await confine(reader.db, settings);
+  } catch (error) {
+    await reader.close();
+    throw error;
+  }
+  const keyOf = (name: 'url_key' | 'host_key', text: string): bigint => {
+    if (name === 'host_key') return hostKey(text);
+    const normal = normalizeUrl(text, policy);
+    if ('url' in normal) return urlKey(normal.url);
+    throw new CrawlError('QUERY_FAILED', `url_key('${text}'): ${normal.detail}`, {hint: 'Give a whole URL.'});
+  };
+  return new Session(reader, settings, (sql) => expandKeys(sql, keyOf));
+}
+
+class Session implements QuerySession {
+  readonly #reader: CrawlReader;
+  readonly #settings: QuerySettings;
+  readonly #expand: (sql: string) => string;
+  #manifest: number;
+
+  constructor(reader: CrawlReader, settings: QuerySettings, expand: (sql: string) => string) {
+    this.#reader = reader;
+    this.#settings = settings;
+    this.#expand = expand;
+    this.#manifest = reader.snapshot.manifest.number;
+  }
+
+  get manifest(): number {
+    return this.#manifest;
+  }
+
+  async query(sql: string): Promise<{columns: readonly string[]; batches: AsyncIterable<SqlRow[]>}> {
+    const {db} = this.#reader;
+    const text = this.#expand(sql);
+    await checkReads(db, text);
+    const rows = db.stream(text)[Symbol.asyncIterator]();
+    const first = await translated(() => rows.next());
+    // Names come with the rows; for none of them DuckDB is asked
+    const columns =
+      first.done !== true && first.value[0] !== undefined
+        ? Object.keys(first.value[0])
+        : (await db.describe(text)).map(({name}) => name);
+    async function* batches(): AsyncGenerator<SqlRow[]> {
+      try {
+        for (let next = first; next.done !== true; next = await rows.next()) yield next.value;
+      } finally {
+        await rows.return?.();
+      }
+    }
+    return {columns, batches: batches()};
+  }
+
+  async exportParquet(sql: string, file: string): Promise<number> {
+    const {db} = this.#reader;
+    const text = this.#expand(sql);
+    if ((await checkReads(db, text)) !== 'SELECT')
+      throw new CrawlError('QUERY_FAILED', 'a plan cannot be written as Parquet');
+    const part = `${file}.part`;
+    try {
+      const target = sqlString(part);
+      const query = text.replace(/;\s*$/, '');
+      const [result] = await translated(() =>
+        db.all<{Count: number}>(`COPY (\n${query}\n) TO ${target} (FORMAT parquet, COMPRESSION zstd)`),
+      );
+      await rename(part, file);
+      return result?.Count ?? 0;
+    } catch (error) {
+      await rm(part, {force: true});
+      throw error;
+    }
+  }
+
+  async refresh(): Promise<void> {
+    if (this.#settings.asOf !== undefined) return;
+    const snapshot = await readSnapshot(this.#settings.dir);
+    if (snapshot.manifest.number === this.#manifest) return;
+    const {segments} = this.#settings;
+    await bindSnapshot(this.#reader.db, snapshot, segments && segments.length > 0 ? {segments} : {});
+    this.#manifest = snapshot.manifest.number;
+  }
+
+  close(): Promise<void> {
+    return this.#reader.close();
+  }
+}
+
+/** Nothing but the crawl, the folders allowed and the file to be written can be reached from here on. */
+async function confine(db: Database, settings: QuerySettings): Promise<void> {
+  const folders = [settings.dir, ...(settings.allow ?? [])].map((folder) => sqlString(resolve(folder)));
+  const files = settings.output === undefined ? [] : [sqlString(`${settings.output}.part`)];
+  await db.run(`SET GLOBAL allowed_directories = [${folders.join(', ')}];
+SET GLOBAL allowed_paths = [${files.join(', ')}];
+SET GLOBAL enable_external_access = false;
+SET GLOBAL lock_configuration = true`);
+}
+
+/** Kind of the one statement, which must be a query, or the plan of one. Throws QUERY_FAILED or USAGE. */
+async function checkReads(db: Database, sql: string): Promise<'SELECT' | 'EXPLAIN'> {
+  const refuse = (what: string) =>
+    new CrawlError('USAGE', `crawl sql only reads: ${what}`, {
+      hint: 'Give one SELECT, FROM, WITH, DESCRIBE, SUMMARIZE, SHOW or EXPLAIN statement.',
+    });
+  if (sql.trim() === '') throw refuse('the query is empty');
+  const kinds = await translated(() => db.statementKinds(sql));
+  const [kind] = kinds;
+  if (kinds.length !== 1) throw refuse(`${kinds.length} statements in one query`);
+  // EXPLAIN ANALYZE runs what it explains
+  if (kind === 'EXPLAIN' && isExplain(sql)) {
+    const [inner] = await translated(() => db.statementKinds(explained(sql)));
+    if (inner === 'SELECT') return 'EXPLAIN';
+    throw refuse(`EXPLAIN of ${inner}`);
+  }
+  if (kind !== 'SELECT') throw refuse(`${kind} is not a query`);
+  return 'SELECT';
+}
+
+/** DuckDB's error with the nearest name of ours. It offers its own system tables, which nobody means. */
+async function translated<T>(ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    const name =
+      error instanceof CrawlError && /Table with name "?([^\s"]+)"? does not exist/.exec(error.message)?.[1];
+    if (!name) throw error;
+    const known = [...Object.keys(tables), ...furtherViews];
+    const near = nearest(name, known);
+    throw new CrawlError(
+      'QUERY_FAILED',
+      `there is no table ${name}${near ? `; did you mean ${near}?` : ''}`,
+      {
+        facts: error.facts,
+        hint: `Tables: ${known.join(' ')}`,
+        cause: error,
+      },
+    );
+  }
+}
