@@ -1,13 +1,16 @@
 import type {TestContext} from 'node:test';
 import {embeddedExecutor} from '../../jobs/executor.ts';
-import type {Job} from '../../jobs/job.ts';
+import {defineJob, type Job} from '../../jobs/job.ts';
 import {type RunReport, runJob} from '../../jobs/run-job.ts';
 import {loadConfig} from '../../lib/config/load.ts';
 import type {Config} from '../../lib/config/settings.ts';
 import type {OptionDeclarations, OptionValues} from '../../lib/options.ts';
 import type {CrawlDatum} from '../../lib/schema/crawldb.ts';
+import type {Row} from '../../lib/schema/table.ts';
+import {type TableName, tables} from '../../lib/schema/tables.ts';
 import {openCrawl} from '../../lib/store/crawl.ts';
 import {type Database, openDatabase} from '../../lib/store/duckdb.ts';
+import type {Edit, FileRef} from '../../lib/store/manifest-types.ts';
 import type {Snapshot} from '../../lib/store/store.ts';
 import {bindSnapshot} from '../../lib/store/views.ts';
 import {type TestEffects, temporaryCrawl, temporaryFolder, testEffects} from './temporary-crawl.ts';
@@ -54,4 +57,45 @@ export async function jobHarness(t: TestContext, yaml = ''): Promise<JobHarness>
     crawldb: () =>
       withDatabase((db) => db.all<CrawlDatum>('SELECT * FROM crawldb ORDER BY host_key, url_key')),
   };
+}
+
+/** Rows for a slot, as if a job had made them. */
+export interface SlotRows<N extends TableName = TableName> {
+  readonly slot: string;
+  readonly table: N;
+  readonly rows: readonly Row<(typeof tables)[N]>[];
+  readonly facts?: FileRef['facts'];
+}
+
+/** Commits rows to slots, each slot's content replaced, with facts of segments. */
+export async function commitRows(
+  crawl: JobHarness,
+  slots: readonly SlotRows[],
+  segments: NonNullable<Edit['segments']> = {},
+): Promise<void> {
+  const job = defineJob({
+    name: 'commit-rows',
+    summary: 'Writes the rows that a test brings.',
+    options: {},
+    locks: () => [],
+    async plan(_options, {snapshot, now}) {
+      const base = snapshot.manifest.number;
+      return {base, now: now(), tasks: [{stage: 0, part: 0, inputs: [], params: {}}]};
+    },
+    async run(_task, ctx) {
+      const files: FileRef[] = [];
+      for (const {slot, table, rows, facts} of slots) {
+        const file = await ctx.store.create(tables[table], slot);
+        await file.write(rows as never); // SlotRows binds rows to their table
+        files.push(await file.close(facts));
+      }
+      return {files, counters: {}, reasons: {}};
+    },
+    next(_plan, _stage, results) {
+      const files = results[0]?.files ?? [];
+      const writes = Object.fromEntries(slots.map(({slot}, index) => [slot, [files[index]!]]));
+      return {edit: {reads: [], writes, segments}};
+    },
+  });
+  await crawl.run(job, {});
 }
