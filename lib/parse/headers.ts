@@ -23,7 +23,8 @@ export function headerFields(header: Uint8Array | null): ReadonlyMap<string, rea
 export interface HeaderLink {
   readonly href: string;
   readonly rel: string;
-  readonly hreflang?: string;
+  readonly type: string | undefined;
+  readonly as: string | undefined;
 }
 
 /** Links of Link headers; what cannot be read is left out. @see RFC 8288, section 3 */
@@ -34,12 +35,9 @@ export function headerLinks(values: readonly string[]): HeaderLink[] {
     for (const match of value.matchAll(link)) {
       const rel = parameter(match[2]!, 'rel');
       if (rel === undefined) continue;
-      const hreflang = parameter(match[2]!, 'hreflang');
-      links.push({
-        href: match[1]!.trim(),
-        rel: rel.toLowerCase(),
-        ...(hreflang === undefined ? {} : {hreflang}),
-      });
+      const type = parameter(match[2]!, 'type');
+      const as = parameter(match[2]!, 'as');
+      links.push({href: match[1]!.trim(), rel: rel.toLowerCase(), type, as});
     }
   }
   return links;

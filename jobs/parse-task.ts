@@ -1,0 +1,383 @@
+import type {Config} from '../lib/config/settings.ts';
+import type {Counters} from '../lib/counters.ts';
+import {encodingOf} from '../lib/parse/encoding-labels.ts';
+import {baseOf, type LinkPolicy, type LinkSource, linkRows, redirectRow} from '../lib/parse/outlinks.ts';
+import {
+  failedColumns,
+  type PageColumns,
+  type PageOptions,
+  type ParsedPage,
+  parsePage,
+} from '../lib/parse/page.ts';
+import {content} from '../lib/schema/content.ts';
+import {type Capture, fetch} from '../lib/schema/fetch.ts';
+import {type Outlink, outlinks} from '../lib/schema/outlinks.ts';
+import {type ParseRow, parse} from '../lib/schema/parse.ts';
+import type {Reason} from '../lib/schema/reason.ts';
+import {makeScope, type Stay} from '../lib/scope/scope.ts';
+import type {FileRef} from '../lib/store/manifest-types.ts';
+import {TableReader} from '../lib/store/parquet-read.ts';
+import type {TableFile} from '../lib/store/store.ts';
+import {normalizeUrl, parseBase, type UrlPolicy, urlPolicy} from '../lib/url/normalize.ts';
+import type {Skip, Task, TaskContext, TaskResult} from './job.ts';
+import type {PolicyTexts} from './policy-texts.ts';
+
+/** What a parse task needs beside its files: plain data. */
+export interface ParseParams {
+  readonly segment: string;
+  readonly parseId: string;
+  /** Rows [from, to) of the fetch file, which is the first input. */
+  readonly from: number;
+  readonly to: number;
+  readonly config: Pick<Config, 'agent' | 'parse' | 'links' | 'scope' | 'url'>;
+  readonly texts: PolicyTexts;
+  /** How far links may lead from a seed, for seeds whose line says so. */
+  readonly seedScopes: Readonly<Record<string, Stay>>;
+  readonly skip?: readonly Skip[];
+}
+
+const fetchColumns = [
+  'capture_id',
+  'kind',
+  'host_key',
+  'url_key',
+  'url',
+  'depth',
+  'seed',
+  'status',
+  'fetch_time',
+  'fetch_redirect',
+  'response_header',
+  'content_mime_type',
+  'content_encoding',
+  'content_sha256',
+] as const;
+type FetchRow = Pick<Capture, (typeof fetchColumns)[number]>;
+
+/** Captures held at a time: with their headers some 2 MB. Chosen: payloads of one row group serve most of them. */
+const captureBatch = 2000;
+/** Rows handed to a file at once. */
+const writeBatch = 4096;
+
+/**
+ * Parses the captures of a part of a fetch file. Runs in a worker thread, reads with hyparquet, never loads DuckDB.
+ * Held in memory: a batch of captures, one row group of payloads, and the rows not yet written.
+ */
+export async function runTask(task: Task, ctx: TaskContext): Promise<TaskResult> {
+  const params = task.params as unknown as ParseParams; // made by the plan
+  const [fetchFile, ...contentFiles] = task.inputs;
+  const worker = new ParseWorker(params, ctx);
+  const output = await Output.open(params, ctx);
+  try {
+    const captures = await readCaptures(ctx.store.path(fetchFile!), params);
+    for (let from = 0; from < captures.length; from += captureBatch) {
+      ctx.signal.throwIfAborted();
+      const batch = captures.slice(from, from + captureBatch);
+      for (const capture of batch)
+        if (isRedirect(capture)) await output.add(undefined, worker.redirect(capture));
+      await parseBatch(batch.filter(isPage), contentFiles, worker, output, ctx);
+      ctx.progress({
+        done: Math.min(from + captureBatch, captures.length),
+        total: captures.length,
+        unit: 'captures',
+      });
+    }
+    return {files: await output.close(), counters: worker.counters, reasons: worker.reasons};
+  } catch (error) {
+    await output.discard();
+    throw error;
+  }
+}
+
+function isRedirect(capture: FetchRow): boolean {
+  return (
+    (capture.status === 'redir_temp' || capture.status === 'redir_perm') &&
+    capture.fetch_redirect !== null &&
+    capture.kind !== 'robots'
+  );
+}
+
+/** Captures whose content is a document: pages, targets of redirects, sitemaps, renderings, imports; not robots.txt. */
+function isPage(capture: FetchRow): boolean {
+  return capture.status === 'success' && capture.kind !== 'robots';
+}
+
+async function readCaptures(path: string, params: ParseParams): Promise<FetchRow[]> {
+  const reader = await TableReader.open(fetch, path);
+  try {
+    const captures: FetchRow[] = [];
+    for (const group of reader.groups) {
+      const from = Math.max(0, params.from - group.firstRow);
+      const to = Math.min(group.rows, params.to - group.firstRow);
+      if (from >= to) continue;
+      for (const row of await reader.rows(group.index, {columns: fetchColumns, from, to}))
+        if (isPage(row) || isRedirect(row)) captures.push(row);
+    }
+    return captures;
+  } finally {
+    reader.close();
+  }
+}
+
+/** Parses captures in the order in which their payloads lie in the files, so that each row group is read once. */
+async function parseBatch(
+  captures: readonly FetchRow[],
+  contentFiles: readonly FileRef[],
+  worker: ParseWorker,
+  output: Output,
+  ctx: TaskContext,
+): Promise<void> {
+  const byDigest = new Map<string, FetchRow[]>();
+  for (const capture of captures) {
+    if (capture.content_sha256 === null) {
+      await output.add(...worker.skipped(capture, 'empty', 'no payload'));
+      continue;
+    }
+    const same = byDigest.get(capture.content_sha256);
+    if (same === undefined) byDigest.set(capture.content_sha256, [capture]);
+    else same.push(capture);
+  }
+  for (const file of contentFiles) {
+    if (byDigest.size === 0) return;
+    const reader = await TableReader.open(content, ctx.store.path(file));
+    try {
+      for (const group of reader.groups) {
+        const digests = await reader.rows(group.index, {columns: ['content_sha256']});
+        const wanted = digests.flatMap(({content_sha256}, index) =>
+          byDigest.has(content_sha256) ? [index] : [],
+        );
+        if (wanted.length === 0) continue;
+        const from = wanted[0]!;
+        const to = wanted[wanted.length - 1]! + 1;
+        const rows = await reader.rows(group.index, {columns: ['content_sha256', 'payload'], from, to});
+        for (const {content_sha256, payload} of rows) {
+          const here = byDigest.get(content_sha256);
+          if (here === undefined) continue;
+          byDigest.delete(content_sha256);
+          for (const capture of here) await output.add(...worker.page(capture, payload));
+        }
+        ctx.guard?.(null);
+      }
+    } finally {
+      reader.close();
+    }
+  }
+  for (const lost of byDigest.values())
+    for (const capture of lost)
+      await output.add(
+        ...worker.skipped(capture, 'parse_failed', `payload ${capture.content_sha256} is not there`),
+      );
+}
+
+/** Captures to rows; counts what it does. */
+class ParseWorker {
+  readonly counters: Counters = {
+    captures_parsed_total: 0,
+    captures_failed_total: 0,
+    captures_skipped_total: 0,
+    outlinks_total: 0,
+    outlinks_rejected_total: 0,
+    parse_seconds_total: 0,
+  };
+  readonly reasons: Partial<Record<Reason, number>> = {};
+  readonly #params: ParseParams;
+  readonly #ctx: TaskContext;
+  readonly #options: PageOptions;
+  readonly #url: UrlPolicy;
+  readonly #links: LinkPolicy;
+  readonly #skip: ReadonlyMap<string, Skip>;
+
+  constructor(params: ParseParams, ctx: TaskContext) {
+    const {config, texts} = params;
+    this.#params = params;
+    this.#ctx = ctx;
+    this.#options = {
+      maxBody: config.parse.max_body,
+      maxRatio: config.parse.max_ratio,
+      maxText: config.parse.max_text,
+      fallback: encodingOf(config.parse.default_charset) ?? 'windows-1252',
+      maxAnchor: config.links.max_anchor,
+      maxLinks: config.links.max_per_page,
+      productToken: config.agent.name,
+    };
+    this.#url = urlPolicy(config.url, texts.urlRules);
+    const scope = makeScope(config.scope, config.url, config.links, texts.scopeFiles);
+    this.#links = {
+      url: this.#url,
+      scope,
+      digest: scope.digest,
+      follow: new Set(config.links.follow),
+      nofollow: config.links.nofollow,
+      seedScopes: params.seedScopes,
+    };
+    this.#skip = new Map(params.skip?.map((skip) => [skip.key, skip]));
+  }
+
+  page(capture: FetchRow, payload: Uint8Array): [ParseRow, readonly Outlink[]] {
+    const skip = this.#skip.get(capture.capture_id);
+    if (skip !== undefined) return this.skipped(capture, skip.reason, skip.detail);
+    this.#ctx.guard?.(capture.capture_id, this.#params.config.parse.timeout);
+    const started = this.#ctx.monotonic();
+    let page: ParsedPage;
+    try {
+      page = parsePage(
+        {
+          url: capture.url,
+          header: capture.response_header,
+          contentType: capture.content_mime_type,
+          contentEncoding: capture.content_encoding,
+          payload,
+        },
+        this.#options,
+      );
+    } catch (error) {
+      return this.skipped(capture, 'parse_failed', error instanceof Error ? error.message : String(error));
+    }
+    const base = baseOf(capture.url, page.base);
+    const source = this.#source(capture, parseBase(base), page.columns.robots_nofollow === true);
+    const {rows, cut} = linkRows(page.links, page.linkLimit, source, this.#links);
+    const ms = this.#ctx.monotonic() - started;
+    const resolve = (href: string | null): string | null => {
+      if (href === null) return null;
+      const target = normalizeUrl(href, this.#url, source.base);
+      return 'url' in target ? target.url : null;
+    };
+    const row = this.#row(capture, page.columns, {
+      base_url: base === capture.url ? null : base,
+      canonical_url: resolve(page.canonical),
+      meta_refresh_url: resolve(page.refreshUrl),
+      outlinks: rows.length,
+      outlinks_cut: cut + page.linksCut,
+      parse_ms: ms,
+    });
+    this.#count(row, rows, ms);
+    return [row, rows];
+  }
+
+  /** The row of a capture that is not parsed. */
+  skipped(
+    capture: FetchRow,
+    reason: 'empty' | 'parse_failed' | 'parse_timeout',
+    detail: string,
+  ): [ParseRow, readonly Outlink[]] {
+    const columns = failedColumns(reason, detail);
+    const row = this.#row(capture, columns, {
+      base_url: null,
+      canonical_url: null,
+      meta_refresh_url: null,
+      outlinks: 0,
+      outlinks_cut: 0,
+      parse_ms: 0,
+    });
+    this.#count(row, [], 0);
+    return [row, []];
+  }
+
+  redirect(capture: FetchRow): readonly Outlink[] {
+    const source = this.#source(capture, parseBase(capture.url), false);
+    const row = redirectRow(capture.fetch_redirect!, source, this.#links);
+    this.#countLinks([row]);
+    return [row];
+  }
+
+  #source(capture: FetchRow, base: LinkSource['base'], nofollow: boolean): LinkSource {
+    return {
+      segment: this.#params.segment,
+      parse_id: this.#params.parseId,
+      capture_id: capture.capture_id,
+      host_key: capture.host_key,
+      url_key: capture.url_key,
+      url: capture.url,
+      fetch_time: capture.fetch_time,
+      depth: capture.depth,
+      seed: capture.seed,
+      base,
+      nofollow,
+    };
+  }
+
+  #row(
+    capture: FetchRow,
+    columns: PageColumns,
+    more: Omit<
+      ParseRow,
+      keyof PageColumns | 'segment' | 'parse_id' | 'capture_id' | 'host_key' | 'url_key' | 'url'
+    >,
+  ): ParseRow {
+    return {
+      segment: this.#params.segment,
+      parse_id: this.#params.parseId,
+      capture_id: capture.capture_id,
+      host_key: capture.host_key,
+      url_key: capture.url_key,
+      url: capture.url,
+      ...columns,
+      ...more,
+    };
+  }
+
+  #count(row: ParseRow, links: readonly Outlink[], ms: number): void {
+    const name =
+      row.status === 'failed'
+        ? 'captures_failed_total'
+        : row.status === 'skipped'
+          ? 'captures_skipped_total'
+          : 'captures_parsed_total';
+    this.counters[name]! += 1;
+    this.counters.parse_seconds_total! += ms / 1000;
+    if (row.reason !== null) this.reasons[row.reason] = (this.reasons[row.reason] ?? 0) + 1;
+    this.#countLinks(links);
+  }
+
+  #countLinks(links: readonly Outlink[]): void {
+    this.counters.outlinks_total! += links.length;
+    for (const {reason} of links) {
+      if (reason === null) continue;
+      this.counters.outlinks_rejected_total! += 1;
+      this.reasons[reason] = (this.reasons[reason] ?? 0) + 1;
+    }
+  }
+}
+
+/** The two files of a task, written in batches. */
+class Output {
+  readonly #pages: TableFile<typeof parse>;
+  readonly #links: TableFile<typeof outlinks>;
+  #pageRows: ParseRow[] = [];
+  #linkRows: Outlink[] = [];
+
+  private constructor(pages: TableFile<typeof parse>, links: TableFile<typeof outlinks>) {
+    this.#pages = pages;
+    this.#links = links;
+  }
+
+  static async open({segment, parseId}: ParseParams, ctx: TaskContext): Promise<Output> {
+    return new Output(
+      await ctx.store.create(parse, `segments/${segment}/parse/${parseId}`),
+      await ctx.store.create(outlinks, `segments/${segment}/outlinks/${parseId}`),
+    );
+  }
+
+  async add(page: ParseRow | undefined, links: readonly Outlink[]): Promise<void> {
+    if (page !== undefined) this.#pageRows.push(page);
+    for (const link of links) this.#linkRows.push(link);
+    if (this.#pageRows.length >= writeBatch / 16 || this.#linkRows.length >= writeBatch) await this.#flush();
+  }
+
+  async close(): Promise<FileRef[]> {
+    await this.#flush();
+    return [await this.#pages.close(), await this.#links.close()];
+  }
+
+  async discard(): Promise<void> {
+    await this.#pages.discard();
+    await this.#links.discard();
+  }
+
+  async #flush(): Promise<void> {
+    if (this.#pageRows.length > 0) await this.#pages.write(this.#pageRows);
+    if (this.#linkRows.length > 0) await this.#links.write(this.#linkRows);
+    this.#pageRows = [];
+    this.#linkRows = [];
+  }
+}

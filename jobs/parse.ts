@@ -1,0 +1,217 @@
+import {extname} from 'node:path';
+import {CrawlError} from '../lib/errors.ts';
+import {parseId} from '../lib/parse/version.ts';
+import {fetch} from '../lib/schema/fetch.ts';
+import {seeds} from '../lib/schema/seeds.ts';
+import type {Stay} from '../lib/scope/scope.ts';
+import type {FileRef, SegmentInfo} from '../lib/store/manifest-types.ts';
+import {readTable} from '../lib/store/parquet-read.ts';
+import type {Snapshot} from '../lib/store/store.ts';
+import {urlPolicy} from '../lib/url/normalize.ts';
+import {defineJob, type Task, type TaskResult} from './job.ts';
+import type {ParseParams} from './parse-task.ts';
+import {readPolicyTexts} from './policy-texts.ts';
+
+/** Rows of a task, at most. Chosen: its two files come to 20 to 200 MB. */
+const rowsPerTask = 10_000;
+/** Rows of a task, at least, where a segment is split so that all workers have something to do. */
+const leastRows = 500;
+
+interface SegmentPlan {
+  readonly segment: string;
+  /** Version of the fetch slot that is parsed: kept with the files, so that rows that came later are noticed. */
+  readonly fetchVersion: number;
+  readonly tasks: number;
+  readonly setCurrent: boolean;
+}
+
+interface ParseFacts {
+  readonly parseId: string;
+  readonly segments: readonly SegmentPlan[];
+}
+
+/**
+ * Reads what was fetched (Nutch: ParseSegment): text, metadata, signatures and links of every capture, from stored
+ * payloads, never from the network. Results stand beside those of other parses of the segment, under the name of
+ * the parse.
+ *
+ * Without options: every fetched segment that is not yet applied to the crawldb and lacks the present parse.
+ */
+export const parse = defineJob({
+  name: 'parse',
+  summary: 'Read fetched pages: text, metadata, signatures and links.',
+  options: {
+    segment: {kind: 'list', default: [], doc: 'Segments to parse; the fetched ones that need it if absent.'},
+    as: {kind: 'text', doc: 'Name of the parse; its version and configuration if absent.'},
+    all: {kind: 'flag', default: false, doc: 'All fetched segments, again where the parse is there already.'},
+    stale: {
+      kind: 'flag',
+      default: false,
+      doc: 'All fetched segments that lack the present parse, those applied to the crawldb too.',
+    },
+  },
+  locks: () => ['parse'],
+  worker: new URL(`./parse-task${extname(import.meta.url)}`, import.meta.url),
+
+  async plan(options, effects) {
+    const {snapshot, config, store, log} = effects;
+    const texts = await readPolicyTexts(config, store.dir);
+    const present = parseId(config, urlPolicy(config.url, texts.urlRules).digest);
+    const name = options.as ?? present;
+    if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name))
+      throw new CrawlError('USAGE', `--as ${name}: letters, digits, dots, dashes and underlines only`);
+    const wanted = options.segment.length > 0 ? options.segment : snapshot.segments;
+    const again = options.all || options.segment.length > 0;
+
+    const segments: SegmentPlan[] = [];
+    const tasks: Task[] = [];
+    const seedScopes = await readSeedScopes(snapshot);
+    let stale = 0;
+    for (const segment of wanted) {
+      const info = snapshot.segment(segment);
+      const slot = snapshot.manifest.slots[`segments/${segment}/fetch`];
+      if (slot === undefined) {
+        if (options.segment.length > 0)
+          throw new CrawlError('SEGMENT_STATE', `segment ${segment} is not fetched yet (${info.state})`);
+        continue;
+      }
+      if (!again && (await isParsed(snapshot, segment, name, slot.version))) continue;
+      if (!again && !options.stale && isApplied(info)) {
+        stale++;
+        continue;
+      }
+      const params = {segment, parseId: name, config: taskConfig(config), texts, seedScopes};
+      const own = await segmentTasks(snapshot, params, config.parse.workers ?? 1, tasks.length);
+      tasks.push(...own);
+      segments.push({
+        segment,
+        fetchVersion: slot.version,
+        tasks: own.length,
+        setCurrent: info.current === undefined || name === present,
+      });
+    }
+    if (stale > 0)
+      log('info', 'segments_stale', {
+        segments: stale,
+        parse: name,
+        advice: 'crawl parse --stale reads them again',
+      });
+    if (tasks.length === 0) {
+      log('info', 'nothing_to_parse', {parse: name});
+      return undefined;
+    }
+    log('info', 'parse_planned', {
+      parse: name,
+      segments: segments.map(({segment}) => segment),
+      tasks: tasks.length,
+    });
+    const facts: ParseFacts = {parseId: name, segments};
+    return {
+      base: snapshot.manifest.number,
+      now: effects.now(),
+      ...(segments.length === 1 ? {segment: segments[0]!.segment} : {}),
+      tasks,
+      facts: {...facts},
+    };
+  },
+
+  async run(task, ctx) {
+    const {runTask} = await import('./parse-task.ts');
+    return runTask(task, ctx);
+  },
+
+  next(plan, _stage, results) {
+    const {parseId: name, segments} = plan.facts as unknown as ParseFacts; // made by plan
+    const writes: Record<string, readonly FileRef[]> = {};
+    const changes: Record<string, Partial<SegmentInfo>> = {};
+    let first = 0;
+    for (const {segment, fetchVersion, tasks, setCurrent} of segments) {
+      const own = results.slice(first, first + tasks);
+      first += tasks;
+      writes[`segments/${segment}/parse/${name}`] = filesOf(own, 'parse', fetchVersion);
+      writes[`segments/${segment}/outlinks/${name}`] = filesOf(own, 'outlinks', fetchVersion);
+      if (setCurrent) changes[segment] = {current: name};
+    }
+    return {
+      edit: {
+        reads: segments.map(({segment}) => `segments/${segment}/fetch`),
+        writes,
+        ...(Object.keys(changes).length === 0 ? {} : {segments: changes}),
+      },
+    };
+  },
+});
+
+type TaskConfig = ParseParams['config'];
+
+function taskConfig(config: TaskConfig): TaskConfig {
+  const {agent, parse: settings, links, scope, url} = config;
+  return {agent, parse: settings, links, scope, url};
+}
+
+function isApplied(info: SegmentInfo): boolean {
+  return info.applied !== undefined && info.current !== undefined;
+}
+
+/** Whether the parse is there, and is of all that was fetched: a fetch that went on since has added rows. */
+async function isParsed(
+  snapshot: Snapshot,
+  segment: string,
+  name: string,
+  fetchVersion: number,
+): Promise<boolean> {
+  const files = await snapshot.files(`segments/${segment}/parse/${name}`);
+  return files.length > 0 && files.every((file) => file.facts?.fetch_version === fetchVersion);
+}
+
+async function segmentTasks(
+  snapshot: Snapshot,
+  params: Omit<ParseParams, 'from' | 'to'>,
+  workers: number,
+  firstPart: number,
+): Promise<Task[]> {
+  const {segment} = params;
+  const fetchFiles = await snapshot.files(`segments/${segment}/fetch`);
+  const rows = fetchFiles.reduce((sum, file) => sum + file.rows, 0);
+  const size = Math.min(rowsPerTask, Math.max(leastRows, Math.ceil(rows / workers)));
+  const tasks: Task[] = [];
+  for (const file of fetchFiles) {
+    const inputs = [file, ...(await payloadFiles(snapshot, segment, file))];
+    // A file without rows is a task too: its empty files say that the segment is parsed.
+    for (let from = 0; from < Math.max(1, file.rows); from += size)
+      tasks.push({
+        stage: 0,
+        part: firstPart + tasks.length,
+        inputs,
+        params: {...params, from, to: Math.min(from + size, file.rows)},
+      });
+  }
+  return tasks;
+}
+
+/** Content files that hold the payloads of a fetch file: the segment's own, and those of segments it refers to. */
+async function payloadFiles(snapshot: Snapshot, segment: string, file: FileRef): Promise<FileRef[]> {
+  const holders = new Set([segment]);
+  for await (const rows of readTable(fetch, snapshot.store.path(file), {columns: ['content_segment']}))
+    for (const {content_segment} of rows) if (content_segment !== null) holders.add(content_segment);
+  const files: FileRef[] = [];
+  for (const holder of [...holders].sort())
+    files.push(...(await snapshot.files(`segments/${holder}/content`)));
+  return files;
+}
+
+/** Seeds whose line says how far links may lead; the latest line of a seed holds. */
+async function readSeedScopes(snapshot: Snapshot): Promise<Record<string, Stay>> {
+  const scopes: Record<string, Stay> = {};
+  for (const file of await snapshot.files('seeds'))
+    for await (const rows of readTable(seeds, snapshot.store.path(file), {columns: ['url', 'scope']}))
+      for (const {url, scope} of rows) if (url !== null && scope !== null) scopes[url] = scope;
+  return scopes;
+}
+
+function filesOf(results: readonly TaskResult[], table: string, fetchVersion: number): FileRef[] {
+  return results
+    .flatMap((result) => result.files)
+    .filter((file) => file.table === table)
+    .map((file) => ({...file, facts: {...file.facts, fetch_version: fetchVersion}}));
+}

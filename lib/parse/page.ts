@@ -1,0 +1,274 @@
+import {pageDirectives} from '../robots/directives.ts';
+import type {ParseRow} from '../schema/parse.ts';
+import type {Reason} from '../schema/reason.ts';
+import {bodySignature, textSignature} from '../signature/exact.ts';
+import {simhash} from '../signature/simhash.ts';
+import {decodeBody} from './body.ts';
+import {transportEncoding} from './charset.ts';
+import type {Document} from './document.ts';
+import type {Encoding} from './encoding-labels.ts';
+import {headerFields, headerLinks} from './headers.ts';
+import {linkKind} from './html-links.ts';
+import {leadsNowhere, type RawLink} from './links.ts';
+import {parseMetaRefresh} from './meta-refresh.ts';
+import {contentTypeOf} from './mime.ts';
+import {parserFor} from './registry.ts';
+import {detectType} from './sniff.ts';
+
+/** A capture with a payload, as far as a parser needs it. */
+export interface PageInput {
+  readonly url: string;
+  /** Status line and headers as received; null where they were not kept (HTTP/2). */
+  readonly header: Uint8Array | null;
+  /** Type and coding of the fetch row, for captures without header bytes. */
+  readonly contentType: string | null;
+  readonly contentEncoding: string | null;
+  /** As received, content coding kept. */
+  readonly payload: Uint8Array;
+}
+
+export interface PageOptions {
+  /** Bytes of a decoded body. */
+  readonly maxBody: number;
+  readonly maxRatio: number;
+  /** Characters of text. */
+  readonly maxText: number;
+  readonly fallback: Encoding;
+  readonly maxAnchor: number;
+  /** Links kept of a page. */
+  readonly maxLinks: number;
+  /** Our name in robots directives. */
+  readonly productToken: string;
+}
+
+/** Columns of a parse row that a page gives by itself: nothing normalized, no keys, no links counted. */
+export type PageColumns = Omit<
+  ParseRow,
+  | 'segment'
+  | 'parse_id'
+  | 'capture_id'
+  | 'host_key'
+  | 'url_key'
+  | 'url'
+  | 'canonical_url'
+  | 'base_url'
+  | 'meta_refresh_url'
+  | 'outlinks'
+  | 'outlinks_cut'
+  | 'parse_ms'
+>;
+
+export interface ParsedPage {
+  readonly columns: PageColumns;
+  /** In the order of the document, those of Link headers first. */
+  readonly links: readonly RawLink[];
+  /** Links that were not even gathered, beyond a multiple of maxLinks. */
+  readonly linksCut: number;
+  /** Most links that may be kept. */
+  readonly linkLimit: number;
+  /** Unresolved base, canonical link and refresh target. */
+  readonly base: string | null;
+  readonly canonical: string | null;
+  readonly refreshUrl: string | null;
+}
+
+/** Gathered for each link that is kept, so that the best can be chosen. */
+const linkReserve = 10;
+
+/** Everything that one capture says, by header and body. Pure; throws only by a defect of a parser. */
+export function parsePage(input: PageInput, options: PageOptions): ParsedPage {
+  const fields = headerFields(input.header);
+  const typeLines = fields.get('content-type') ?? (input.contentType === null ? [] : [input.contentType]);
+  const headerType = contentTypeOf(typeLines);
+  const encoding = fields.get('content-encoding')?.join(', ') ?? input.contentEncoding;
+  const body = decodeBody(input.payload, encoding, {maxBytes: options.maxBody, maxRatio: options.maxRatio});
+  const known = {
+    content_mime_type: headerType?.essence ?? null,
+    body_length: body.bytes.length,
+    body_truncated: body.truncated,
+  };
+  if (body.bytes.length === 0)
+    return skipped('empty', {...known, errors: body.errors}, robotsOf([], fields, options));
+
+  const type = detectType(headerType, body.bytes);
+  const signature = bodySignature(body.bytes);
+  const parser = parserFor(type);
+  const seen = {...known, content_mime_detected: type, signature, errors: body.errors};
+  if (parser === undefined) return skipped('type_unsupported', seen, robotsOf([], fields, options));
+
+  const document = parser.parse({
+    url: input.url,
+    bytes: body.bytes,
+    type,
+    transport: transportEncoding(headerType?.charset),
+    fallback: options.fallback,
+    limits: {
+      maxBody: options.maxBody,
+      maxText: options.maxText,
+      maxAnchor: options.maxAnchor,
+      maxLinks: options.maxLinks * linkReserve,
+    },
+  });
+  if (document === undefined) return skipped('type_unsupported', seen, robotsOf([], fields, options));
+  return parsed(document, seen, fields, options);
+}
+
+interface Seen {
+  readonly content_mime_type: string | null;
+  readonly content_mime_detected?: string | null;
+  readonly signature?: Uint8Array | null;
+  readonly body_length: number | null;
+  readonly body_truncated: boolean | null;
+  readonly errors: readonly string[];
+}
+
+function parsed(
+  document: Document,
+  seen: Seen,
+  fields: ReadonlyMap<string, readonly string[]>,
+  options: PageOptions,
+): ParsedPage {
+  const errors = [...seen.errors, ...(document.errors ?? [])];
+  const text = document.blocks === undefined ? null : document.blocks.map((block) => block.text).join('\n');
+  const links = [...linksOfHeader(fields), ...document.links];
+  const refresh = document.refresh ?? refreshOfHeader(fields);
+  return {
+    columns: {
+      ...blank,
+      ...seen,
+      status: errors.length === 0 ? 'success' : 'partial',
+      errors: errors.length === 0 ? null : JSON.stringify(errors),
+      content_charset: document.charset?.encoding ?? null,
+      charset_source: document.charset?.source ?? null,
+      lang_declared: language(document.lang ?? fields.get('content-language')?.[0]),
+      title: document.title ?? null,
+      description: document.description ?? null,
+      headings: document.headings?.length ? JSON.stringify(document.headings) : null,
+      text,
+      text_length: text?.length ?? null,
+      text_signature: text === null ? null : textSignature(text),
+      simhash: text === null ? null : simhash(text),
+      meta_refresh_s: refresh?.seconds ?? null,
+      published_time: document.published ?? null,
+      modified_time: document.modified ?? null,
+      ...robotsOf(document.metas ?? [], fields, options),
+    },
+    links,
+    linksCut: document.linksCut ?? 0,
+    linkLimit: document.linkLimit ?? options.maxLinks,
+    base: document.base ?? null,
+    canonical: links.find((link) => link.kind === 'canonical')?.href ?? null,
+    refreshUrl: refresh?.url ?? null,
+  };
+}
+
+function skipped(reason: Reason, {errors, ...seen}: Seen, robots: RobotsColumns): ParsedPage {
+  return {
+    columns: {
+      ...blank,
+      ...seen,
+      ...robots,
+      status: 'skipped',
+      reason,
+      errors: errors.length === 0 ? null : JSON.stringify(errors),
+    },
+    links: [],
+    linksCut: 0,
+    linkLimit: 0,
+    base: null,
+    canonical: null,
+    refreshUrl: null,
+  };
+}
+
+/** The row of a capture whose parser failed, hung or killed its thread. */
+export function failedColumns(
+  reason: 'empty' | 'parse_failed' | 'parse_timeout',
+  detail: string,
+): PageColumns {
+  return {
+    ...blank,
+    status: reason === 'empty' ? 'skipped' : 'failed',
+    reason,
+    errors: JSON.stringify([detail]),
+  };
+}
+
+type RobotsColumns = Pick<
+  PageColumns,
+  'robots_noindex' | 'robots_nofollow' | 'robots_noarchive' | 'robots_directives'
+>;
+
+function robotsOf(
+  metas: readonly {readonly key: string; readonly content: string}[],
+  fields: ReadonlyMap<string, readonly string[]>,
+  options: PageOptions,
+): RobotsColumns {
+  const directives = pageDirectives({
+    meta: metas.map(({key, content}) => ({name: key, content})),
+    headers: fields.get('x-robots-tag') ?? [],
+    productToken: options.productToken,
+  });
+  return {
+    robots_noindex: directives.noindex,
+    robots_nofollow: directives.nofollow,
+    robots_noarchive: directives.noarchive,
+    robots_directives: directives.all.length === 0 ? null : JSON.stringify(directives.all),
+  };
+}
+
+function linksOfHeader(fields: ReadonlyMap<string, readonly string[]>): RawLink[] {
+  const values = fields.get('link');
+  if (values === undefined) return [];
+  const links: RawLink[] = [];
+  for (const {href, rel, type, as} of headerLinks(values)) {
+    const kind = linkKind(rel, type ?? '', as ?? '');
+    if (kind !== undefined && !leadsNowhere(href)) links.push({href, kind, rel, anchor: null});
+  }
+  return links;
+}
+
+function refreshOfHeader(
+  fields: ReadonlyMap<string, readonly string[]>,
+): {seconds: number; url: string | null} | undefined {
+  const value = fields.get('refresh')?.[0];
+  return value === undefined ? undefined : parseMetaRefresh(value);
+}
+
+/** A declared language; lists keep their first, nonsense is null. */
+function language(declared: string | null | undefined): string | null {
+  const first = declared?.split(',')[0]?.trim();
+  return first === undefined || !/^[a-zA-Z]{1,8}(?:[-_][a-zA-Z0-9]{1,8})*$/.test(first) ? null : first;
+}
+
+const blank: PageColumns = {
+  status: 'success',
+  reason: null,
+  errors: null,
+  content_mime_type: null,
+  content_mime_detected: null,
+  content_charset: null,
+  charset_source: null,
+  content_languages: null,
+  lang_declared: null,
+  title: null,
+  description: null,
+  headings: null,
+  text: null,
+  main_text: null,
+  text_length: null,
+  meta_refresh_s: null,
+  robots_noindex: null,
+  robots_nofollow: null,
+  robots_noarchive: null,
+  robots_directives: null,
+  published_time: null,
+  modified_time: null,
+  open_graph: null,
+  json_ld: null,
+  signature: null,
+  text_signature: null,
+  simhash: null,
+  body_length: null,
+  body_truncated: null,
+};

@@ -1,0 +1,80 @@
+import {parseSitemap} from '../../sitemap/parse.ts';
+import {maxSitemapEntries, type Sitemap, type SitemapEntry} from '../../sitemap/sitemap.ts';
+import type {Document, DocumentInput, DocumentType} from '../document.ts';
+import {encodingOf} from '../encoding-labels.ts';
+import {TextBlocks} from '../html-text.ts';
+import type {RawLink} from '../links.ts';
+
+/** Problems told of one document; the rest is counted. */
+const maxTold = 5;
+
+/** Sitemaps and feeds: their entries are links, with the modification times that they state. */
+export const sitemap: DocumentType = {
+  types: [
+    'application/x-sitemap+xml',
+    'application/rss+xml',
+    'application/rdf+xml',
+    'application/atom+xml',
+    'application/feed+json',
+    'application/x-gzip',
+    'application/gzip',
+  ],
+  parse(input: DocumentInput): Document | undefined {
+    const found = parseSitemap(input.bytes, {
+      url: input.url,
+      charset: input.transport ?? null,
+      maxBytes: input.limits.maxBody,
+    });
+    // Any packed file comes here; only sitemaps and feeds in it are documents.
+    if (found.packed && (found.kind === 'unknown' || found.kind === 'text')) return undefined;
+    const links: RawLink[] = [];
+    const blocks = new TextBlocks(input.limits.maxText);
+    for (const entry of found.entries) {
+      addEntry(entry, found, links);
+      const title = titleOf(entry);
+      if (title !== null) {
+        blocks.add(title, true);
+        blocks.end(false, 0);
+      }
+    }
+    const encoding = encodingOf(found.encoding);
+    return {
+      links,
+      blocks: blocks.blocks,
+      ...(encoding === undefined
+        ? {}
+        : {charset: {encoding, source: input.transport === undefined ? 'meta' : 'transport', bom: 0}}),
+      linkLimit: maxSitemapEntries,
+      errors: problems(found),
+    };
+  },
+};
+
+function addEntry(entry: SitemapEntry, found: Sitemap, links: RawLink[]): void {
+  const feed =
+    found.kind === 'rss' || found.kind === 'atom' || found.kind === 'rdf' || found.kind === 'json_feed';
+  links.push({
+    href: entry.loc,
+    kind: feed ? 'feed' : 'sitemap',
+    rel: null,
+    anchor: titleOf(entry),
+    ...(entry.lastmod === null ? {} : {lastmod: entry.lastmod}),
+  });
+  for (const {href, hreflang} of entry.alternates)
+    links.push({href, kind: 'alternate', rel: `alternate ${hreflang}`.trim(), anchor: null});
+  for (const href of entry.images) links.push({href, kind: 'img', rel: null, anchor: null});
+}
+
+function titleOf(entry: SitemapEntry): string | null {
+  return entry.title ?? entry.news?.title ?? null;
+}
+
+function problems(found: Sitemap): string[] {
+  const told = found.problems
+    .slice(0, maxTold)
+    .map(({problem, line, column}) => `${found.kind}: ${problem} at line ${line}, column ${column}`);
+  const more = found.problemCount - told.length;
+  if (more > 0) told.push(`${found.kind}: ${more} more problems`);
+  if (found.truncated !== null) told.push(`${found.kind}: cut, too many ${found.truncated}`);
+  return told;
+}
