@@ -60,7 +60,7 @@ const cases: readonly {code: ErrorCode; words: RegExp; file?: RegExp}[] = [
   {
     code: 'FILE_DAMAGED',
     words:
-      /No magic bytes found|too small to be a Parquet file|TProtocolException|Footer length error|decompress|[Cc]orrupt|Out of buffer|Error reading (Parquet|column)|failed to read.*parquet/,
+      /No magic bytes found|too small to be a Parquet file|TProtocolException|don't know what type|Footer length error|decompress|[Cc]orrupt|Out of buffer|Failed to read (Parquet )?file/,
     file: /'([^']+\.parquet)'|"([^"]+\.parquet)"/,
   },
 ];
