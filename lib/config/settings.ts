@@ -87,6 +87,11 @@ export const settings = {
     },
     accept_language: {kind: 'text', default: 'en,*;q=0.5', doc: 'Accept-Language header.'},
     accept_encoding: {kind: 'text', default: 'gzip', doc: 'Accept-Encoding header.'},
+    max_rate: {kind: 'rate', doc: 'Most requests a second over all hosts, as `50/s`; no limit if absent.'},
+    max_bandwidth: {
+      kind: 'rate',
+      doc: 'Most payload bytes a second over all hosts, as `5MiB/s`; no limit if absent.',
+    },
     window: {kind: 'duration', doc: 'Longest time of a fetch; what is left is recorded as skipped.'},
     store_errors: {kind: 'flag', default: true, doc: 'Keep the payloads of error answers.'},
     conditional: {

@@ -81,11 +81,9 @@ export class FetchQueues {
   get waiting(): number {
     return this.#waiting;
   }
-  hosts(): IterableIterator<HostQueue> {
-    return this.#hosts.values();
-  }
-  find(name: string): HostQueue | undefined {
-    return this.#hosts.get(name);
+  /** Hosts that wait for their next turn. */
+  get scheduled(): number {
+    return this.#heap.size;
   }
 
   /** The queue of a host; made at first use. */
@@ -143,11 +141,6 @@ export class FetchQueues {
       this.#unparkBeside(host, full);
     }
     return this.#active > 0 || this.#held > 0 || this.#waiting > 0 ? {kind: 'busy'} : {kind: 'done'};
-  }
-
-  /** Time of the next turn of all; undefined when no host stands in the heap. Parked hosts are not looked at. */
-  get nextTurn(): number | undefined {
-    return this.#heap.first?.nextAllowed;
   }
 
   /** Takes the first item off a host's queue without asking for it; undefined if there is none. */

@@ -1,0 +1,371 @@
+/**
+ * The fetch loop: from a list of URLs to one outcome each.
+ *
+ * The life of a URL here. It waits in the queue of its host. When the host's turn comes, its address is looked
+ * up (once), then its robots.txt is asked for unless a fresh one is known, in the host's own queue like all
+ * else. What a rule, a budget or robots.txt forbids gets its row without a request. The rest is asked for, one
+ * request a host at a time; the answer becomes a row, tells how long to leave the host alone, and may bring
+ * a hop: a redirect's target on a host of this fetch, asked in that host's own queue.
+ *
+ * Failures of the web are rows. What is thrown here stops the fetch: a full disk, a lost lease, a defect.
+ * In memory: the worklist, an object a host, robots.txt of its origins, and the running requests.
+ */
+import type {Config} from '../config/settings.ts';
+import {CrawlError} from '../errors.ts';
+import type {HttpRequest} from '../http/exchange.ts';
+import type {Reason} from '../schema/reason.ts';
+import {mimeOf} from './captures.ts';
+import {type FetchHost, originOf} from './hosts.ts';
+import {failedOnTheWay, OutageWatch} from './outage.ts';
+import {header} from './outcome.ts';
+import {RateLimit} from './rate.ts';
+import type {FetchEnd, FetcherSettings, StopReason} from './settings.ts';
+import {Waiter} from './waiter.ts';
+import {type Ended, FetchWork} from './work.ts';
+import type {WorkItem} from './worklist.ts';
+
+export type {CaptureSink, FetchEnd, FetcherSettings, StopReason} from './settings.ts';
+
+const graceMs = 10_000; // chosen: how long running requests may take after a signal
+const progressMs = 250; // chosen: as often as a terminal is worth redrawing
+const diskCheckMs = 1000; // chosen: a disk does not fill its last gigabyte faster
+
+export class Fetcher {
+  readonly work: FetchWork;
+  readonly #settings: FetcherSettings;
+  readonly #config: Config;
+  readonly #outage: OutageWatch<Ended>;
+  readonly #rate: RateLimit;
+  readonly #headers: readonly (readonly [string, string])[];
+  readonly #clockStart: number;
+  readonly #monotonicStart: number;
+  readonly #waiter: Waiter;
+  #resolving = 0;
+  #failure: {readonly error: unknown} | null = null;
+  #stop: StopReason | null = null;
+  #closing = false;
+  #nextProgress = 0;
+  #nextDiskCheck = 0;
+  #reads = 0;
+
+  constructor(settings: FetcherSettings) {
+    const {config, effects} = settings;
+    this.#settings = settings;
+    this.#config = config;
+    this.#outage = new OutageWatch(config.fetch.outage_hosts);
+    this.#rate = new RateLimit(config.fetch.max_rate ?? null, config.fetch.max_bandwidth ?? null);
+    this.#headers = [
+      ['Accept', config.fetch.accept],
+      ['Accept-Language', config.fetch.accept_language],
+      ['Accept-Encoding', config.fetch.accept_encoding],
+    ];
+    this.#clockStart = effects.now();
+    this.#monotonicStart = effects.monotonic();
+    this.work = new FetchWork(settings, () => this.now());
+    this.#waiter = new Waiter(effects, (error) => {
+      this.#failure ??= {error};
+    });
+  }
+
+  /** Milliseconds since the epoch on a clock that never jumps: what all times of a fetch are taken from. */
+  now(): number {
+    return this.#clockStart + (this.#settings.effects.monotonic() - this.#monotonicStart);
+  }
+
+  /** Runs to the end. Everything is loaded before: URLs, states of hosts, robots.txt, what a journal proves. */
+  async run(): Promise<FetchEnd> {
+    const {client, effects} = this.#settings;
+    const onAbort = () => this.#stopFor('signal');
+    effects.signal.addEventListener('abort', onAbort);
+    if (effects.signal.aborted) onAbort();
+    let ending: Reason | null;
+    try {
+      this.work.endResting();
+      ending = this.#settings.closed ? 'closed' : await this.#loop();
+      await this.#lastOnes();
+      if (this.#failure) throw this.#failure.error;
+      if (this.#stop === null) this.#settleSuspects();
+      if (this.#stop === null && ending !== null) this.work.endAll(ending);
+      await this.#settings.sink.pressure;
+    } finally {
+      this.#closing = true;
+      effects.signal.removeEventListener('abort', onAbort);
+      this.#waiter.stop();
+      await client.close();
+    }
+    this.#report(this.now(), true);
+    return {stopped: this.#stop, counters: this.work.tally.counters, reasons: this.work.tally.reasons};
+  }
+
+  /** Gives turns until there is nothing to do, or no time to do it. @returns why what is left ends */
+  async #loop(): Promise<Reason | null> {
+    const deadline = this.#settings.windowMs === null ? Infinity : this.now() + this.#settings.windowMs;
+    for (;;) {
+      if (this.#failure || this.#stop) return null;
+      const now = this.now();
+      if (now >= deadline) return this.#outage.since === null ? 'window' : 'own_network';
+      if (this.#settings.sink.pressure) await this.#settings.sink.pressure;
+      if (now >= this.#nextDiskCheck) await this.#checkDisk(now);
+      if (now >= this.#nextProgress) this.#report(now, false);
+      if (this.#outage.since !== null) {
+        if (now - this.#outage.since > this.#config.politeness.max_rest) return 'own_network';
+        await this.#probe(deadline);
+        continue;
+      }
+      const slow = this.#rate.waitUntil(now);
+      const turn =
+        this.#resolving > this.#settings.maxActive ? ({kind: 'busy'} as const) : this.work.queues.next(now);
+      if (turn.kind === 'done') return null;
+      if (turn.kind === 'ready') {
+        if (slow > now) await this.#waiter.pause(Math.min(slow, deadline) - now);
+        else {
+          this.#turn(this.work.hosts.of(turn.host), now);
+          // Denied URLs pass without a request: let sockets and signals in now and then.
+          if (++this.#reads % 1024 === 0) await new Promise(setImmediate);
+        }
+      } else if (turn.kind === 'wait') {
+        const idle = this.work.queues.active === 0 && this.#resolving === 0;
+        if (idle && turn.until >= deadline) return 'window';
+        await this.#waiter.pause(Math.min(turn.until, deadline) - now);
+      } else if (this.#outage.suspects > 0 && this.work.queues.active === 0 && this.#resolving === 0)
+        this.#settleSuspects();
+      else await this.#waiter.pause(deadline - now);
+    }
+  }
+
+  /** What one turn of a host is used for. */
+  #turn(host: FetchHost, now: number): void {
+    if (host.rule?.blocked) {
+      this.work.endHost(host, 'host_blocked', null);
+      return;
+    }
+    const rest = this.work.hosts.restsBeyond(host, now);
+    if (rest !== null) {
+      this.work.endHost(host, 'host_resting', rest);
+      return;
+    }
+    const budget = this.#config.budget.max_pages_per_host;
+    if (budget !== undefined && host.pages + host.queue.active >= budget) {
+      if (host.pages >= budget) {
+        this.work.endHost(host, 'budget', `${budget} pages`);
+        return;
+      }
+      // A running request may take the last page: its end brings the next turn.
+      this.work.queues.allow(host.queue, now + 1);
+      return;
+    }
+    const index = this.work.queues.peek(host.queue)!;
+    const item = this.work.worklist.get(index);
+    if (!host.resolved) {
+      this.#resolve(host, item.url);
+      return;
+    }
+    if (item.kind === 'robots') {
+      this.#ask(host, item, now);
+      return;
+    }
+    const origin = originOf(item.url);
+    if (this.work.hosts.addOrigin(host, origin) && !this.work.robots.isDue(origin, now)) {
+      this.work.applyCrawlDelay(host);
+      if (host.queue.nextAllowed > now) return;
+    }
+    if (this.work.robots.isDue(origin, now)) {
+      // While its answer is awaited, here or where it was redirected to, the host gets no turn.
+      if (this.work.robots.askedState(origin) === 'sent') this.work.holdFor(origin, host);
+      else this.work.queueRobots(host, origin, item);
+      return;
+    }
+    const refusal = this.work.robots.refusal(origin, item.url);
+    if (refusal !== null) {
+      this.work.queues.drop(host.queue);
+      this.work.decide(host, index, item, refusal, refusal.detail);
+      if (host.queue.waiting === 0) this.work.atRest(host);
+      return;
+    }
+    this.#ask(host, item, now);
+  }
+
+  /** Looks up the host's address; it gets its next turn when that is known. */
+  #resolve(host: FetchHost, url: string): void {
+    this.work.queues.hold(host.queue);
+    this.#resolving++;
+    const known = (addresses: readonly string[]) => {
+      this.#resolving--;
+      this.work.hosts.setAddresses(host, addresses);
+      this.work.queues.release(host.queue);
+      this.#waiter.wake();
+    };
+    // A look-up that fails is seen again, with its reason, when the host is asked.
+    this.#settings.client.addresses(url).then(known, () => known([]));
+  }
+
+  #ask(host: FetchHost, item: WorkItem, now: number): void {
+    if (!this.#settings.leaseOk())
+      throw new CrawlError('TASK_FAILED', 'another attempt has taken over this fetch; this one stops');
+    const index = this.work.queues.take(host.queue, now);
+    if (item.robotsOrigin !== null) this.work.robots.setAsked(item.robotsOrigin, host.hostKey, 'sent');
+    this.#rate.sent(now);
+    this.work.tally.asked(item.kind);
+    const {fetch} = this.#config;
+    const conditional = item.held !== null && fetch.conditional ? conditions(item) : [];
+    let typeRefused: string | null = null;
+    const request: HttpRequest = {
+      url: item.url,
+      headers: conditional.length === 0 ? this.#headers : [...this.#headers, ...conditional],
+      maxBody: item.kind === 'robots' ? this.#config.robots.max_size + 1 : fetch.max_body,
+      ...(this.#config.scope.reject_types.length > 0 && item.kind !== 'robots'
+        ? {
+            wantBody: (head) => {
+              const type = mimeOf(header(head, 'content-type'));
+              if (type === null || head.status >= 300 || this.#settings.scope.checkType(type).accepted)
+                return true;
+              typeRefused = type;
+              return false;
+            },
+          }
+        : {}),
+    };
+    const sent = this.now();
+    this.#settings.client
+      .exchange(request)
+      .then((exchange) =>
+        this.#ended({
+          host,
+          index,
+          item,
+          sent,
+          ended: this.now(),
+          exchange,
+          conditional: conditional.length > 0,
+          typeRefused,
+        }),
+      )
+      .catch((error: unknown) => {
+        this.#failure ??= {error};
+      })
+      .finally(() => this.#waiter.wake());
+  }
+
+  #ended(done: Ended): void {
+    const {host, index, exchange} = done;
+    if (exchange.body) this.#rate.received(done.ended, exchange.body.length);
+    if (exchange.reason === 'interrupted' || this.#closing) {
+      // Stopped in the middle: no outcome, so that it is asked again when the fetch goes on.
+      this.work.queues.pushFirst(host.queue, index);
+      this.work.queues.finished(host.queue, host.politeness.nextAllowed);
+      return;
+    }
+    if (failedOnTheWay(exchange.reason)) {
+      this.work.queues.hold(host.queue);
+      this.work.queues.finished(host.queue, host.queue.nextAllowed);
+      if (this.#outage.failed(host.name, done, done.ended)) this.#outageBegins();
+      return;
+    }
+    if (exchange.head !== null) this.#settleSuspects();
+    this.work.queues.finished(host.queue, this.work.record(done));
+    this.work.afterRecord(host, done.ended);
+  }
+
+  #outageBegins(): void {
+    const {log} = this.#settings.effects;
+    log('warn', 'own_network_down', {hosts_failed: this.#outage.suspects});
+  }
+
+  /** Somebody answered, or nobody is left to ask: suspects are charged, or after an outage asked again. */
+  #settleSuspects(): void {
+    if (this.#outage.suspects === 0 && this.#outage.since === null) return;
+    const {failures, charged} = this.#outage.settle();
+    if (!charged) this.#settings.effects.log('info', 'own_network_up', {hosts_asked_again: failures.length});
+    for (const failure of failures) {
+      if (charged) this.#charge(failure);
+      else this.#again(failure);
+    }
+  }
+
+  #charge(failure: Ended): void {
+    const {host} = failure;
+    this.work.queues.allow(host.queue, this.work.record(failure));
+    if (!this.work.awaitsRobots(host)) this.work.queues.release(host.queue);
+    this.work.afterRecord(host, this.now());
+  }
+
+  #again({host, index}: Ended): void {
+    host.resolved = host.queue.address !== null;
+    this.work.queues.pushFirst(host.queue, index);
+    this.work.queues.release(host.queue);
+  }
+
+  /** In an outage: waits, then asks one host, and sees whether anybody answers. */
+  async #probe(deadline: number): Promise<void> {
+    const until = Math.min(this.now() + this.#outage.pauseMs(), deadline);
+    while (this.now() < until && !this.#over() && this.#outage.since !== null)
+      await this.#waiter.pause(until - this.now());
+    if (this.#over() || this.#outage.since === null || this.now() >= deadline) return;
+    if (this.work.queues.next(this.now()).kind !== 'ready') {
+      const oldest = this.#outage.takeOldest();
+      if (oldest !== undefined) this.#again(oldest);
+    }
+    // Two turns: the first may be used for the look-up of its address.
+    for (let turns = 0; turns < 2 && this.#outage.since !== null; turns++) {
+      const turn = this.work.queues.next(this.now());
+      if (turn.kind !== 'ready') return;
+      this.#turn(this.work.hosts.of(turn.host), this.now());
+      while ((this.work.queues.active > 0 || this.#resolving > 0) && !this.#over())
+        await this.#waiter.pause(Infinity);
+    }
+  }
+
+  #over(): boolean {
+    return this.#failure !== null || this.#stop !== null;
+  }
+
+  /** Waits for the running requests; after a signal not for long: then they end as interrupted. */
+  async #lastOnes(): Promise<void> {
+    let grace: NodeJS.Timeout | undefined;
+    while ((this.work.queues.active > 0 || this.#resolving > 0) && this.#failure === null) {
+      if (this.#stop !== null) grace ??= setTimeout(() => void this.#settings.client.close(), graceMs);
+      await this.#waiter.pause(Infinity);
+    }
+    clearTimeout(grace);
+  }
+
+  #stopFor(reason: StopReason): void {
+    this.#stop ??= reason;
+    this.#waiter.stop();
+  }
+
+  async #checkDisk(now: number): Promise<void> {
+    this.#nextDiskCheck = now + diskCheckMs;
+    const {freeBytes, effects} = this.#settings;
+    if (!freeBytes) return;
+    const free = await freeBytes();
+    if (free >= this.#config.storage.min_free) return;
+    effects.log('warn', 'disk_low', {free_bytes: free, min_free_bytes: this.#config.storage.min_free});
+    this.#stopFor('disk');
+  }
+
+  #report(now: number, last: boolean): void {
+    this.#nextProgress = now + progressMs;
+    const {worklist, queues} = this.work;
+    const elapsed = (now - this.#clockStart) / 1000;
+    this.#settings.progress({
+      done: worklist.done,
+      total: worklist.listed,
+      unit: 'pages',
+      facts: {
+        bytes: this.work.tally.counters.body_bytes_total ?? 0,
+        per_second: elapsed > 0 ? Math.round(worklist.done / elapsed) : 0,
+        ...(last ? {} : {active: queues.active, hosts_waiting: queues.scheduled}),
+        ...(this.#outage.since === null ? {} : {waiting_for: 'own network'}),
+      },
+    });
+  }
+}
+
+/** Headers that make a request conditional. @see RFC 9110, 13.1.2 and 13.1.3 */
+function conditions(item: WorkItem): (readonly [string, string])[] {
+  const list: (readonly [string, string])[] = [];
+  if (item.held?.etag) list.push(['If-None-Match', item.held.etag]);
+  if (item.held?.lastModified) list.push(['If-Modified-Since', item.held.lastModified]);
+  return list;
+}

@@ -1,0 +1,135 @@
+/** The hosts of a fetch: each with its queue, its politeness and its budget. About 500 bytes a host. */
+import type {Config} from '../config/settings.ts';
+import type {HostRuleRow, HostStateRow} from '../schema/hostdb.ts';
+import {fromHostState, minDelay, type Politeness, restsBeyondFetch, unasked, withMinDelay} from './delay.ts';
+import type {FetchQueues, HostQueue} from './queues.ts';
+
+export interface FetchHost {
+  readonly name: string;
+  readonly domain: string;
+  readonly hostKey: bigint;
+  readonly queue: HostQueue;
+  politeness: Politeness;
+  /** Successful pages ever, for budget.max_pages_per_host. */
+  pages: number;
+  /** Failures in a row within this fetch. */
+  failuresHere: number;
+  /** Something was asked of it, so its state is to be written. */
+  changed: boolean;
+  /** Its address is known, and with it the least delay. */
+  resolved: boolean;
+  loopback: boolean;
+  rule: Pick<HostRuleRow, 'min_delay_ms' | 'blocked' | 'max_connections'> | null;
+  /** Origins seen, as `https://example.org`: nearly always one. */
+  origins: readonly string[];
+}
+
+/** A rule by hand, by host name. */
+export type HostRule = Pick<HostRuleRow, 'url_host_name' | 'min_delay_ms' | 'blocked' | 'max_connections'>;
+
+export class FetchHosts {
+  readonly #config: Config['politeness'];
+  readonly #queues: FetchQueues;
+  readonly #hosts = new Map<string, FetchHost>();
+  readonly #domains = new Set<string>();
+
+  constructor(config: Config['politeness'], queues: FetchQueues) {
+    this.#config = config;
+    this.#queues = queues;
+  }
+
+  get size(): number {
+    return this.#hosts.size;
+  }
+  [Symbol.iterator](): IterableIterator<FetchHost> {
+    return this.#hosts.values();
+  }
+  find(name: string): FetchHost | undefined {
+    return this.#hosts.get(name);
+  }
+
+  /** The host of a queue. */
+  of(queue: HostQueue): FetchHost {
+    return this.#hosts.get(queue.name)!;
+  }
+
+  /** The host; made at first use, never asked so far. */
+  host(name: string, domain: string, hostKey: bigint): FetchHost {
+    const known = this.#hosts.get(name);
+    if (known) return known;
+    const host: FetchHost = {
+      name,
+      domain,
+      hostKey,
+      queue: this.#queues.host(name, domain),
+      // Until the address is known it may be anybody's.
+      politeness: unasked(minDelay(this.#config, null, false)),
+      pages: 0,
+      failuresHere: 0,
+      changed: false,
+      resolved: false,
+      loopback: false,
+      rule: null,
+      origins: [],
+    };
+    this.#hosts.set(name, host);
+    this.#domains.add(domain);
+    return host;
+  }
+
+  /** Has this fetch URLs of the registered domain? Then it is this fetch that may ask its hosts. */
+  hasDomain(domain: string): boolean {
+    return this.#domains.has(domain);
+  }
+
+  /** Takes over the state that an earlier fetch stored. */
+  restore(host: FetchHost, row: HostStateRow, now: number): void {
+    this.setPoliteness(host, fromHostState(row, now, this.#config));
+  }
+
+  /** Sets the state of a host, and with it the time of its next turn. */
+  setPoliteness(host: FetchHost, politeness: Politeness): void {
+    host.politeness = politeness;
+    this.#queues.allow(host.queue, politeness.nextAllowed);
+  }
+
+  setAddresses(host: FetchHost, addresses: readonly string[]): void {
+    host.resolved = true;
+    host.loopback = addresses.length > 0 && addresses.every(isLoopback);
+    const first = [...addresses].sort()[0];
+    if (first !== undefined) this.#queues.setAddress(host.queue, first);
+    this.applyRule(host, host.rule);
+  }
+
+  /** Applies a rule by hand, or takes it back (null). */
+  applyRule(host: FetchHost, rule: FetchHost['rule']): void {
+    host.rule = rule;
+    const least = minDelay(this.#config, rule?.min_delay_ms ?? null, host.loopback);
+    this.setPoliteness(host, withMinDelay(host.politeness, least));
+    host.queue.spacingMs = least;
+    this.#queues.setMaxActive(host.queue, Math.max(1, rule?.max_connections ?? this.#config.max_per_host));
+  }
+
+  /** Why the host gets no more turns in this fetch, or null. */
+  restsBeyond(host: FetchHost, now: number): string | null {
+    return restsBeyondFetch(host.politeness, host.failuresHere, now, this.#config);
+  }
+
+  /** Notes an origin of the host. True: it is new. */
+  addOrigin(host: FetchHost, origin: string): boolean {
+    if (host.origins.includes(origin)) return false;
+    host.origins = [...host.origins, origin];
+    return true;
+  }
+}
+
+/** @param address IPv4 or IPv6 in the form that sockets report */
+export function isLoopback(address: string): boolean {
+  return /^(::ffff:)?127\.\d+\.\d+\.\d+$/.test(address) || address === '::1';
+}
+
+/** Scheme, host and port of a normalized URL. */
+export function originOf(url: string): string {
+  const slash = url.indexOf('/', url.indexOf('://') + 3);
+  return slash < 0 ? url : url.slice(0, slash);
+}

@@ -1,0 +1,45 @@
+import type {Config} from '../config/settings.ts';
+import type {Counters} from '../counters.ts';
+import type {Effects, Progress} from '../effects.ts';
+import type {HttpClient} from '../http/exchange.ts';
+import type {Capture} from '../schema/fetch.ts';
+import type {Reason} from '../schema/reason.ts';
+import type {Scope} from '../scope/scope.ts';
+import type {UrlPolicy} from '../url/normalize.ts';
+
+/** Where rows go. They are kept when `append` returns, and safe within a second. */
+export interface CaptureSink {
+  append(capture: Capture, payload: Uint8Array | null): void;
+  /** Set when the sink wants a pause: resolves when it has caught up. */
+  readonly pressure?: Promise<void> | null;
+}
+
+export interface FetcherSettings {
+  readonly segment: string;
+  readonly config: Config;
+  readonly client: HttpClient;
+  readonly sink: CaptureSink;
+  readonly scope: Pick<Scope, 'check' | 'checkType'>;
+  readonly urlPolicy: UrlPolicy;
+  readonly effects: Pick<Effects, 'now' | 'monotonic' | 'sleep' | 'random' | 'log' | 'signal'>;
+  readonly leaseOk: () => boolean;
+  readonly progress: (point: Progress) => void;
+  /** Requests at once, where several fetches share fetch.max_active. */
+  readonly maxActive: number;
+  /** Longest time of this fetch in ms; null without a limit. */
+  readonly windowMs: number | null;
+  /** Nothing more is asked: all that is left ends as `closed`. */
+  readonly closed: boolean;
+  /** Free bytes on the disk; asked at most once a second. */
+  readonly freeBytes?: () => Promise<number>;
+}
+
+/** Why a fetch ended before its time, to go on later. */
+export type StopReason = 'signal' | 'disk';
+
+export interface FetchEnd {
+  /** Null: every URL has its outcome. */
+  readonly stopped: StopReason | null;
+  readonly counters: Counters;
+  readonly reasons: Partial<Record<Reason, number>>;
+}

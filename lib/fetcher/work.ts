@@ -1,0 +1,376 @@
+/**
+ * What is left to do in a fetch, and what has come of the rest: queues, hosts, robots.txt, and the one place
+ * where outcomes become rows. Decides nothing about time; the loop in fetcher.ts does.
+ */
+import type {Config} from '../config/settings.ts';
+import type {Exchange} from '../http/exchange.ts';
+import {parseRetryAfter} from '../http/retry-after.ts';
+import type {FetchlistRow} from '../schema/fetchlist.ts';
+import type {Reason} from '../schema/reason.ts';
+import {identify} from '../url/keys.ts';
+import {answeredCapture, unaskedCapture} from './captures.ts';
+import {afterAnswer, delayOf, effectOf, withCrawlDelay} from './delay.ts';
+import {type FetchHost, FetchHosts, originOf} from './hosts.ts';
+import {header, locationOf, type Outcome, outcomeOf} from './outcome.ts';
+import {FetchQueues} from './queues.ts';
+import {decideRedirect} from './redirects.ts';
+import {type RobotsAnswer, RobotsDesk} from './robots-desk.ts';
+import type {FetcherSettings} from './settings.ts';
+import {FetchTally} from './tally.ts';
+import {type WorkItem, Worklist} from './worklist.ts';
+
+const maxRobotsRedirects = 5; // RFC 9309, 2.3.1.2
+
+/** A request that ended, with all that its row needs. */
+export interface Ended {
+  readonly host: FetchHost;
+  readonly index: number;
+  readonly item: WorkItem;
+  readonly sent: number;
+  readonly ended: number;
+  readonly exchange: Exchange;
+  readonly conditional: boolean;
+  readonly typeRefused: string | null;
+}
+
+export class FetchWork {
+  readonly queues: FetchQueues;
+  readonly hosts: FetchHosts;
+  readonly worklist = new Worklist();
+  readonly robots: RobotsDesk;
+  readonly tally = new FetchTally();
+  readonly #settings: FetcherSettings;
+  readonly #config: Config;
+  readonly #now: () => number;
+  /** Hosts that wait for the robots.txt of one of their origins. */
+  readonly #awaitingRobots = new Map<string, FetchHost>();
+
+  /** @param now the clock of the fetch */
+  constructor(settings: FetcherSettings, now: () => number) {
+    const {config} = settings;
+    this.#settings = settings;
+    this.#config = config;
+    this.#now = now;
+    this.queues = new FetchQueues({
+      maxActive: settings.maxActive,
+      maxPerHost: config.politeness.max_per_host,
+      maxPerAddress: config.politeness.max_per_ip,
+      maxPerDomain: config.politeness.max_per_domain,
+    });
+    this.hosts = new FetchHosts(config.politeness, this.queues);
+    this.robots = new RobotsDesk(config.robots, config.agent.name);
+  }
+
+  /** Does the host wait for a robots.txt, its own or where it was redirected to? */
+  awaitsRobots(host: FetchHost): boolean {
+    for (const other of this.#awaitingRobots.values()) if (other === host) return true;
+    return false;
+  }
+
+  /** Puts a URL of the fetchlist into its host's queue. A URL that is listed twice gets its row at once. */
+  add(row: FetchlistRow): void {
+    const twin = this.worklist.find(row.url_key);
+    const index = this.worklist.add(row);
+    const host = this.hosts.host(row.url_host_name, row.url_host_registered_domain, row.host_key);
+    if (twin === undefined) this.queues.push(host.queue, index);
+    else this.#skip(host, index, 'hop_target', null);
+  }
+
+  /** Hosts that rest longer than a fetch waits, by what earlier fetches stored. */
+  endResting(): void {
+    if (this.#settings.closed) return;
+    for (const host of this.hosts) {
+      const rest = host.queue.waiting > 0 ? this.hosts.restsBeyond(host, this.#now()) : null;
+      if (rest !== null) this.endHost(host, 'host_resting', rest);
+    }
+  }
+
+  queueRobots(host: FetchHost, origin: string, cause: WorkItem): void {
+    const url = `${origin}/robots.txt`;
+    this.robots.setAsked(origin, host.hostKey, 'queued');
+    this.#pushRobots(host, {
+      kind: 'robots',
+      url,
+      urlKey: identify(url).url_key,
+      hop: 0,
+      originUrl: cause.originUrl,
+      depth: cause.depth,
+      seed: cause.seed,
+      held: null,
+      chain: [],
+      robotsOrigin: origin,
+    });
+  }
+
+  #pushRobots(host: FetchHost, item: WorkItem): void {
+    this.queues.pushFirst(host.queue, this.worklist.addExtra(item));
+  }
+
+  /** Until the robots.txt of its origin is there, the host gets no turn. */
+  holdFor(origin: string, host: FetchHost): void {
+    this.#awaitingRobots.set(origin, host);
+    this.queues.hold(host.queue);
+  }
+
+  /** Writes the row of an answer and learns from it. @returns when the host may be asked again */
+  record(done: Ended): number {
+    const {host, index, item, exchange, ended} = done;
+    const {head} = exchange;
+    let outcome = done.typeRefused === null ? outcomeOf(exchange, done.conditional) : typeOutcome;
+    let detail = done.typeRefused ?? exchange.detail;
+    const retryAfterMs = head === null ? null : retryAfterOf(head, ended);
+    const delayMs = host.politeness.lastEnd === null ? null : delayOf(host.politeness).delayMs;
+    let target: string | null = null;
+    let follow = false;
+    if (outcome.reason === 'redirect' && head !== null) {
+      if (item.kind === 'robots') target = robotsTarget(item, locationOf(head));
+      else {
+        const decision = decideRedirect(item, outcome, locationOf(head), {
+          urlPolicy: this.#settings.urlPolicy,
+          scope: this.#settings.scope,
+          maxRedirects: this.#config.fetch.max_redirects,
+        });
+        ({target, follow} = decision);
+        outcome = {status: decision.status, reason: decision.reason};
+        detail = decision.detail;
+      }
+    }
+    const good = outcome.status === 'success' || item.kind === 'robots';
+    const stored =
+      exchange.body !== null &&
+      exchange.body.length > 0 &&
+      outcome.status !== 'notmodified' &&
+      (good || this.#config.fetch.store_errors);
+    const capture = answeredCapture({
+      segment: this.#settings.segment,
+      item,
+      host,
+      outcome,
+      detail,
+      time: Math.round(done.sent),
+      exchange,
+      redirect: target,
+      retryAfterMs,
+      delayMs,
+      stored,
+    });
+    this.#settings.sink.append(capture, stored ? exchange.body : null);
+    this.tally.answered(item.kind, outcome, exchange.body?.length ?? 0);
+    // What the answer says of the host is in the exchange, not in what becomes of the URL.
+    const said = outcomeOf(exchange, done.conditional).reason;
+    host.politeness = afterAnswer(
+      host.politeness,
+      {
+        endedAt: ended,
+        tookMs: exchange.requestHeader === null ? null : exchange.timings.total,
+        reason: said,
+        retryAfterMs,
+      },
+      this.#config.politeness,
+      this.#settings.effects.random(),
+    );
+    host.changed = true;
+    const effect = effectOf(said);
+    if (effect === 'good') host.failuresHere = 0;
+    else if (effect !== 'none') host.failuresHere++;
+    if (item.kind === 'robots') this.#robotsAnswered(done, outcome, target, retryAfterMs);
+    else {
+      if (this.worklist.isListed(index)) this.worklist.markDone(index);
+      if (item.kind !== 'hop' && outcome.status === 'success') host.pages++;
+      if (follow) this.follow(item, target!);
+    }
+    this.worklist.forget(index);
+    return host.politeness.nextAllowed;
+  }
+
+  /** Queues the target of a redirect as a hop, unless it is not this fetch's to ask, or is asked anyway. */
+  follow(item: WorkItem, target: string): void {
+    const url = identify(target);
+    if (!this.hosts.hasDomain(url.url_host_registered_domain)) return;
+    if (this.worklist.find(url.url_key) !== undefined) return;
+    const host = this.hosts.host(url.url_host_name, url.url_host_registered_domain, url.host_key);
+    const index = this.worklist.addExtra({
+      kind: 'hop',
+      url: target,
+      urlKey: url.url_key,
+      hop: item.hop + 1,
+      originUrl: item.originUrl,
+      depth: item.depth,
+      seed: item.seed,
+      held: null,
+      chain: [...item.chain, item.url],
+      robotsOrigin: null,
+    });
+    this.#pushHop(host, index);
+  }
+
+  /** A hop goes before the pages of its host, but not before a robots.txt. */
+  #pushHop(host: FetchHost, index: number): void {
+    const first = this.queues.peek(host.queue);
+    const robotsFirst = first !== undefined && this.worklist.get(first).kind === 'robots';
+    if (robotsFirst) this.queues.drop(host.queue);
+    this.queues.pushFirst(host.queue, index);
+    if (robotsFirst) this.queues.pushFirst(host.queue, first);
+  }
+
+  /** The next request for a robots.txt that was redirected, or what its answer means for the origin. */
+  #robotsAnswered(done: Ended, outcome: Outcome, target: string | null, retryAfterMs: number | null): void {
+    const {item, exchange} = done;
+    const origin = item.robotsOrigin!;
+    const owner = this.#ownerOf(item);
+    if (outcome.reason === 'redirect' && target !== null && item.hop < maxRobotsRedirects) {
+      const url = identify(target);
+      const host = this.hosts.host(url.url_host_name, url.url_host_registered_domain, url.host_key);
+      if (host !== owner) this.holdFor(origin, owner);
+      else if (this.#awaitingRobots.delete(origin)) this.queues.release(owner.queue);
+      this.#pushRobots(host, {
+        ...item,
+        url: target,
+        urlKey: url.url_key,
+        hop: item.hop + 1,
+        chain: [...item.chain, item.url],
+      });
+      return;
+    }
+    this.settleRobots(origin, owner, {
+      status: exchange.head?.status ?? null,
+      reason:
+        outcome.reason === 'redirect'
+          ? target === null
+            ? 'redirect_malformed'
+            : 'redirect_limit'
+          : exchange.reason,
+      body: exchange.body,
+      contentEncoding: exchange.head === null ? null : header(exchange.head, 'content-encoding'),
+      truncated: exchange.truncated !== null,
+      retryAfterMs,
+      now: done.ended,
+    });
+  }
+
+  /** The host whose origin a request for robots.txt is about, wherever it was redirected to. */
+  #ownerOf(item: WorkItem): FetchHost {
+    const url = identify(`${item.robotsOrigin!}/robots.txt`);
+    return this.hosts.host(url.url_host_name, url.url_host_registered_domain, url.host_key);
+  }
+
+  /** Takes in the answer for an origin's robots.txt. */
+  settleRobots(origin: string, owner: FetchHost, answer: RobotsAnswer): void {
+    this.robots.settle(origin, owner.hostKey, answer);
+    this.hosts.addOrigin(owner, origin);
+    this.applyCrawlDelay(owner);
+    if (this.#awaitingRobots.delete(origin)) this.queues.release(owner.queue);
+    if (this.robots.deniesAll(origin)) this.#endDenied(owner, origin);
+  }
+
+  /** Nothing may be asked of the origin: its URLs get their rows now, not when the host's rest is over. */
+  #endDenied(host: FetchHost, origin: string): void {
+    for (let left = host.queue.waiting; left > 0; left--) {
+      const index = this.queues.drop(host.queue)!;
+      const item = this.worklist.get(index);
+      const refusal =
+        item.kind !== 'robots' && originOf(item.url) === origin
+          ? this.robots.refusal(origin, item.url)
+          : null;
+      if (refusal === null) this.queues.push(host.queue, index);
+      else this.decide(host, index, item, refusal, refusal.detail);
+    }
+  }
+
+  applyCrawlDelay(host: FetchHost): void {
+    const longest = Math.max(0, ...host.origins.map((origin) => this.robots.crawlDelayMs(origin)));
+    if (longest === host.politeness.crawlDelayMs) return;
+    this.hosts.setPoliteness(host, withCrawlDelay(host.politeness, longest, this.#config.politeness));
+  }
+
+  /** After a row: does the host go on? */
+  afterRecord(host: FetchHost, now: number): void {
+    if (host.queue.waiting === 0) {
+      this.atRest(host);
+      return;
+    }
+    if (host.queue.active > 0 || host.queue.held) return;
+    const rest = this.hosts.restsBeyond(host, now);
+    if (rest !== null) this.endHost(host, 'host_resting', rest);
+  }
+
+  /** Nothing waits for the host now: what can be made again is let go. */
+  atRest(host: FetchHost): void {
+    if (host.queue.active > 0) return;
+    for (const origin of host.origins) {
+      this.robots.forgetRules(origin);
+      this.#settings.client.release(origin);
+    }
+  }
+
+  /** Ends all that waits for a host, with a row for each URL of the fetchlist. */
+  endHost(host: FetchHost, reason: Reason, detail: string | null): void {
+    for (
+      let index = this.queues.drop(host.queue);
+      index !== undefined;
+      index = this.queues.drop(host.queue)
+    ) {
+      const item = this.worklist.get(index);
+      if (item.kind === 'robots') this.#robotsNotAsked(item, reason);
+      this.#skip(host, index, reason, detail);
+    }
+    this.atRest(host);
+  }
+
+  #robotsNotAsked(item: WorkItem, reason: Reason): void {
+    const none = {status: null, body: null, contentEncoding: null, truncated: false, retryAfterMs: null};
+    this.settleRobots(item.robotsOrigin!, this.#ownerOf(item), {...none, reason, now: this.#now()});
+  }
+
+  endAll(reason: Reason): void {
+    const {politeness} = this.#config;
+    const now = this.#now();
+    for (const host of this.hosts)
+      for (
+        let index = this.queues.drop(host.queue);
+        index !== undefined;
+        index = this.queues.drop(host.queue)
+      ) {
+        const {term} = delayOf(host.politeness);
+        const resting =
+          reason === 'window' &&
+          (term === 'backoff' || term === 'retry_after') &&
+          host.politeness.nextAllowed > now + politeness.min_delay;
+        this.#skip(host, index, resting ? 'host_resting' : reason, null);
+      }
+  }
+
+  /** The row `skipped` of a URL of the fetchlist; hops and robots.txt that are not asked for leave none. */
+  #skip(host: FetchHost, index: number, reason: Reason, detail: string | null): void {
+    this.decide(host, index, this.worklist.get(index), {status: 'skipped', reason}, detail);
+  }
+
+  /** The row of a URL that is not asked for. */
+  decide(host: FetchHost, index: number, item: WorkItem, outcome: Outcome, detail: string | null): void {
+    const listed = this.worklist.isListed(index);
+    this.worklist.forget(index);
+    if (item.kind === 'robots' || (item.kind === 'hop' && outcome.status === 'skipped')) return;
+    if (listed && !this.worklist.markDone(index)) return;
+    const time = Math.round(this.#now());
+    const {segment, sink} = this.#settings;
+    sink.append(unaskedCapture({segment, item, host, outcome, detail, time}), null);
+    this.tally.unasked(item.kind, outcome);
+  }
+}
+
+const typeOutcome: Outcome = {status: 'gone', reason: 'content_type'};
+
+/** Retry-After of an answer that may carry one, in ms. @see RFC 9110, 10.2.3 */
+function retryAfterOf(head: NonNullable<Exchange['head']>, now: number): number | null {
+  if (head.status < 300) return null;
+  const value = header(head, 'retry-after');
+  return value === null ? null : parseRetryAfter(value, now);
+}
+
+/** Where a robots.txt is redirected to: any http or https URL; null where there is none. */
+function robotsTarget(item: WorkItem, location: string | null): string | null {
+  if (location === null || !URL.canParse(location, item.url)) return null;
+  const target = new URL(location, item.url);
+  target.hash = '';
+  return target.protocol === 'http:' || target.protocol === 'https:' ? target.href : null;
+}
