@@ -163,9 +163,10 @@ class ParquetTableFile<T extends Table> implements TableFile<T> {
     if (rows > 0) {
       const columnData = this.#names.map((name, i): ColumnSource => {
         const data = this.#pending[i]!;
-        return rawColumns.has(name)
-          ? {name, data, encoding: 'PLAIN', codec: 'UNCOMPRESSED', statistics: false}
-          : {name, data};
+        if (rawColumns.has(name))
+          return {name, data, encoding: 'PLAIN', codec: 'UNCOMPRESSED', statistics: false};
+        // Booleans in RLE, the writer's own choice, are read as garbage by parquetjs (measured 2026-11).
+        return this.#columns[i]!.type === 'boolean' ? {name, data, encoding: 'PLAIN'} : {name, data};
       });
       writer.write({columnData, rowGroupSize: rows});
       this.#rows += rows;
