@@ -35,7 +35,7 @@ export async function runInWorker(module: URL, task: Task, stage: StageContext):
 type Outcome = {readonly result: TaskResult} | {readonly skip: Skip};
 
 function runOnce(module: URL, task: Task, attempt: number, stage: StageContext): Promise<Outcome> {
-  const worker = idle.pop() ?? startWorker();
+  const worker = idle.pop() ?? watchIdle(startWorker());
   worker.ref();
   return new Promise<Outcome>((resolve, reject) => {
     let guarded: string | null = null;
@@ -44,7 +44,7 @@ function runOnce(module: URL, task: Task, attempt: number, stage: StageContext):
     const settle = (keep: boolean): void => {
       clearTimeout(watchdog);
       stage.effects.signal.removeEventListener('abort', abort);
-      worker.removeAllListeners();
+      worker.off('message', onMessage).off('error', onError).off('exit', onExit);
       if (keep) {
         worker.unref();
         idle.push(worker);
@@ -58,37 +58,27 @@ function runOnce(module: URL, task: Task, attempt: number, stage: StageContext):
           new CrawlError('TASK_FAILED', `the thread of task ${task.stage}-${task.part} ended: ${detail}`),
         );
     };
-    worker.on('message', (message: FromWorker) => {
-      switch (message.type) {
-        case 'done':
-          settle(true);
-          return resolve({result: message.result});
-        case 'failed':
-          settle(true);
-          return reject(toError(message, task));
-        case 'log':
-          return stage.effects.log(message.level, message.event, message.fields);
-        case 'progress':
-          return stage.progress(message.point);
-        case 'guard': {
-          guarded = message.key;
-          clearTimeout(watchdog);
-          const {limitMs} = message;
-          if (guarded !== null && limitMs !== undefined)
-            watchdog = setTimeout(() => lost('parse_timeout', `no end after ${limitMs} ms`), limitMs);
-          return undefined;
-        }
-        default:
-          throw new CrawlError(
-            'INTERNAL',
-            `unknown message of a worker: ${JSON.stringify(message satisfies never)}`,
-          );
-      }
-    });
-    worker.on('error', (error: unknown) =>
-      lost('parse_failed', error instanceof Error ? error.message : String(error)),
-    );
-    worker.on('exit', (code) => lost('parse_failed', `exit code ${code}`));
+    const watch = (key: string | null, limitMs: number | undefined): void => {
+      guarded = key;
+      clearTimeout(watchdog);
+      if (key !== null && limitMs !== undefined)
+        watchdog = setTimeout(() => lost('parse_timeout', `no end after ${limitMs} ms`), limitMs);
+    };
+    const onMessage = (message: FromWorker): void => {
+      if (message.type === 'done') {
+        settle(true);
+        resolve({result: message.result});
+      } else if (message.type === 'failed') {
+        settle(true);
+        reject(toError(message, task));
+      } else if (message.type === 'log') stage.effects.log(message.level, message.event, message.fields);
+      else if (message.type === 'progress') stage.progress(message.point);
+      else watch(message.key, message.limitMs);
+    };
+    const onError = (error: unknown): void =>
+      lost('parse_failed', error instanceof Error ? error.message : String(error));
+    const onExit = (code: number): void => lost('parse_failed', `exit code ${code}`);
+    worker.on('message', onMessage).on('error', onError).on('exit', onExit);
     stage.effects.signal.addEventListener('abort', abort, {once: true});
     worker.postMessage({
       type: 'run',
@@ -106,6 +96,14 @@ function toError(message: Extract<FromWorker, {type: 'failed'}>, task: Task): Cr
   if (code !== undefined && code in errorCodes)
     return new CrawlError(code as ErrorCode, String(error), facts === undefined ? {} : {facts});
   return new CrawlError('TASK_FAILED', `task ${task.stage}-${task.part} failed: ${String(error)}`);
+}
+
+/** A thread that ends while it waits is not handed out again. */
+function watchIdle(worker: Worker): Worker {
+  return worker.once('exit', () => {
+    const at = idle.indexOf(worker);
+    if (at >= 0) idle.splice(at, 1);
+  });
 }
 
 /**
