@@ -174,8 +174,9 @@ export function sitemapsOf(file: RobotsFile, origin: string): string[] {
   const urls = new Set<string>();
   for (const {url} of file.sitemaps) {
     if (urls.size >= maxSitemaps) break;
-    if (!URL.canParse(url, origin)) continue;
-    const absolute = new URL(url, origin);
+    const base = URL.canParse(url) ? undefined : origin;
+    if (!URL.canParse(url, base)) continue;
+    const absolute = new URL(url, base);
     if (absolute.protocol === 'http:' || absolute.protocol === 'https:') urls.add(absolute.href);
   }
   return [...urls];

@@ -1,33 +1,32 @@
 /**
- * Bytes of a sitemap or feed as text, piece by piece. Encoding: byte order mark, else what the bytes show
- * to be UTF-16, else the XML declaration, else the charset of the answer, else UTF-8. Wrong bytes become U+FFFD.
+ * Bytes of a sitemap or feed as text. Encoding: byte order mark, else what the bytes show to be UTF-16, else
+ * the XML declaration, else the charset of the answer, else UTF-8. Wrong bytes become U+FFFD.
  */
-export interface TextPieces {
+export interface DecodedText {
+  readonly text: string;
   readonly encoding: string;
   /** An encoding was named that nobody knows; UTF-8 was used. */
   readonly unknownEncoding: string | null;
-  pieces(): Generator<string>;
 }
 
-const pieceBytes = 65_536;
+export function decodeText(bytes: Uint8Array, charset: string | null): DecodedText {
+  const label = encodingOf(bytes, charset);
+  const decoder = decoderFor(label);
+  if (decoder === undefined) {
+    return {text: new TextDecoder().decode(bytes), encoding: 'utf-8', unknownEncoding: label};
+  }
+  const {encoding} = decoder;
+  const text = encoding === 'windows-1252' ? windows1252(bytes) : decoder.decode(bytes);
+  return {text, encoding, unknownEncoding: null};
+}
 
-export function decodePieces(bytes: Uint8Array, charset?: string | null): TextPieces {
-  const named = encodingOf(bytes, charset ?? null);
-  const decoder = decoderFor(named);
-  const decode = decoder ?? utf8();
-  return {
-    encoding: decode.encoding,
-    unknownEncoding: decoder === undefined ? named : null,
-    *pieces() {
-      const {read} = decode.start();
-      for (let at = 0; at < bytes.length; at += pieceBytes) {
-        const text = read(bytes.subarray(at, at + pieceBytes));
-        if (text !== '') yield text;
-      }
-      const rest = read(null);
-      if (rest !== '') yield rest;
-    },
-  };
+/** It drops the byte order mark. */
+function decoderFor(label: string) {
+  try {
+    return new TextDecoder(label);
+  } catch {
+    return undefined; // a label that nobody knows
+  }
 }
 
 function encodingOf(bytes: Uint8Array, charset: string | null): string {
@@ -46,40 +45,12 @@ function encodingOf(bytes: Uint8Array, charset: string | null): string {
   return name.startsWith('utf-16') || name === 'unicode' ? 'utf-8' : name;
 }
 
-interface Decoding {
-  readonly encoding: string;
-  /** @returns a reader that takes bytes in order, then null for the end */
-  start(): {read(bytes: Uint8Array | null): string};
-}
-
-function utf8(): Decoding {
-  return decoderFor('utf-8')!;
-}
-
-function decoderFor(label: string): Decoding | undefined {
-  let encoding: string;
-  try {
-    encoding = new TextDecoder(label).encoding;
-  } catch {
-    return undefined;
-  }
-  if (encoding === 'windows-1252') return {encoding, start: () => ({read: windows1252})};
-  return {
-    encoding,
-    start() {
-      const decoder = new TextDecoder(label); // drops the byte order mark
-      return {read: (bytes) => (bytes === null ? decoder.decode() : decoder.decode(bytes, {stream: true}))};
-    },
-  };
-}
-
 /** Code points of bytes 0x80 to 0x9F; Node 20's own decoder gives the controls instead. @see WHATWG Encoding, index windows-1252 */
 const high =
   '\u20AC\x81\u201A\u0192\u201E\u2026\u2020\u2021\u02C6\u2030\u0160\u2039\u0152\x8D\u017D\x8F' +
   '\x90\u2018\u2019\u201C\u201D\u2022\u2013\u2014\u02DC\u2122\u0161\u203A\u0153\x9D\u017E\u0178';
 
-function windows1252(bytes: Uint8Array | null): string {
-  if (bytes === null) return '';
+function windows1252(bytes: Uint8Array): string {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
   return text.replace(/[\x80-\x9F]/g, (c) => high[c.charCodeAt(0) - 0x80]!);
 }

@@ -3,7 +3,7 @@ import type {Frame, FrameHandler} from './frames.ts';
 import type {Position} from './xml.ts';
 
 /**
- * Reads RSS 0.9 to 2.0, RSS 1.0 (RDF), and Atom 0.3 and 1.0 as lists of pages: each item's link, title
+ * Reads RSS 0.9 to 2.0, RSS 1.0 (RDF), CDF, and Atom 0.3 and 1.0 as lists of pages: each item's link, title
  * and newest date. An item without a link counts by its permanent guid; one without both is left out.
  *
  * @see https://www.rssboard.org/rss-specification, RFC 4287, https://www.sitemaps.org/protocol.html#otherformats
@@ -72,8 +72,7 @@ function readPart(found: Collector, item: Item, frame: Frame, parents: readonly 
       item.link ??= {text, base: baseOf(found, parents)};
     }
   } else if (name === 'guid' && own) {
-    const isPermalink =
-      (attributes.isPermaLink ?? attributes.ispermalink ?? 'true').toLowerCase() !== 'false';
+    const isPermalink = (attributes.ispermalink ?? 'true').toLowerCase() !== 'false';
     if (isPermalink && /^\s*https?:\/\//i.test(text)) item.permalink = text;
   } else if (name === 'title' && (own || prefix === 'dc')) {
     if (own || item.title === null) item.title = titleOf(text) ?? item.title;
@@ -84,7 +83,8 @@ function readPart(found: Collector, item: Item, frame: Frame, parents: readonly 
 }
 
 function finish(found: Collector, item: Item, parents: readonly Frame[]): void {
-  const about = item.frame.attributes['rdf:about'] ?? null;
+  // RSS 1.0 repeats the link as rdf:about; CDF has it as href.
+  const about = item.frame.attributes['rdf:about'] ?? item.frame.attributes.href ?? null;
   const link = item.link ?? textLink(item.permalink) ?? textLink(about);
   const {position} = item.frame;
   if (link === null) {

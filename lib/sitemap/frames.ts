@@ -22,9 +22,12 @@ export interface FrameHandler {
 }
 
 /** XML events with a stack: what most readers of small documents want. */
-export function withFrames(handler: FrameHandler): XmlHandler {
+export function withFrames(handler: FrameHandler, isDone: () => boolean): XmlHandler {
   const stack: Frame[] = [];
   return {
+    get done() {
+      return isDone();
+    },
     open({prefix, name, attributes, position}: XmlElement) {
       const frame = {prefix, name, attributes, position, text: ''};
       handler.open(frame, stack);

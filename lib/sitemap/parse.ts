@@ -1,11 +1,11 @@
 import {Collector} from './collector.ts';
-import {decodePieces} from './decode.ts';
+import {decodeText} from './decode.ts';
 import {feedHandler, readJsonFeed} from './feed.ts';
 import {type Frame, type FrameHandler, withFrames} from './frames.ts';
 import {maxSitemapBytes, maxSitemapEntries, type Sitemap, type SitemapKind} from './sitemap.ts';
 import {unpack} from './unpack.ts';
 import {urlsetHandler} from './urlset.ts';
-import {xmlReader} from './xml.ts';
+import {readXml} from './xml.ts';
 
 export interface SitemapOptions {
   /** URL of the sitemap: relative URLs are read against it. */
@@ -23,20 +23,20 @@ export interface SitemapOptions {
  * as they go. Never throws; what is wrong stands in `problems` with its place.
  *
  * What it is shows in the first character and the root element, never in the Content-Type. In memory: the
- * bytes, the entries, and one piece of text of 64 KiB; text and JSON lists also once as text.
+ * bytes, their text, and the entries; so at most about 200 MiB at the protocol's limits.
  */
 export function parseSitemap(bytes: Uint8Array, options: SitemapOptions): Sitemap {
   const found = new Collector(options.url, options.maxEntries ?? maxSitemapEntries);
   const start = {line: 1, column: 1};
   const unpacked = unpack(bytes, options.maxBytes ?? maxSitemapBytes);
   if (unpacked.problem !== null) found.problem('gzip', unpacked.problem, start);
-  const text = decodePieces(unpacked.bytes, options.charset ?? null);
-  if (text.unknownEncoding !== null) found.problem('encoding', text.unknownEncoding, start);
+  const {text, encoding, unknownEncoding} = decodeText(unpacked.bytes, options.charset ?? null);
+  if (unknownEncoding !== null) found.problem('encoding', unknownEncoding, start);
 
-  const first = firstCharacter(text.pieces());
-  if (first === '<') readXml(text.pieces(), found);
-  else if (first === '{' || first === '[') readJsonFeed([...text.pieces()].join(''), found);
-  else readText(text.pieces(), found);
+  const first = /[^\s\0]/.exec(text)?.[0] ?? '';
+  if (first === '<') readMarkup(text, found);
+  else if (first === '{' || first === '[') readJsonFeed(text, found);
+  else readText(text, found);
 
   return {
     kind: found.kind,
@@ -44,17 +44,9 @@ export function parseSitemap(bytes: Uint8Array, options: SitemapOptions): Sitema
     problems: found.problems,
     problemCount: found.problemCount,
     truncated: found.full ? 'entries' : unpacked.truncated ? 'bytes' : null,
-    encoding: text.encoding,
+    encoding,
     packed: unpacked.layers > 0,
   };
-}
-
-function firstCharacter(pieces: Iterable<string>): string {
-  for (const piece of pieces) {
-    const character = /[^\s\0]/.exec(piece);
-    if (character !== null) return character[0];
-  }
-  return '';
 }
 
 /** By local name of the root, in lower case. */
@@ -67,7 +59,7 @@ const roots: Readonly<Record<string, {kind: SitemapKind; handler: (found: Collec
   rdf: {kind: 'rdf', handler: feedHandler},
 };
 
-function readXml(pieces: Iterable<string>, found: Collector): void {
+function readMarkup(text: string, found: Collector): void {
   let handler: FrameHandler | undefined;
   const choose = (frame: Frame): FrameHandler => {
     const root = Object.hasOwn(roots, frame.name) ? roots[frame.name] : undefined;
@@ -76,7 +68,7 @@ function readXml(pieces: Iterable<string>, found: Collector): void {
     else found.problem('unknown_root', frame.name, frame.position);
     return (root?.handler ?? urlsetHandler)(found);
   };
-  const frames = withFrames({
+  const first: FrameHandler = {
     open(frame, parents) {
       handler ??= choose(frame);
       handler.open(frame, parents);
@@ -85,40 +77,25 @@ function readXml(pieces: Iterable<string>, found: Collector): void {
       handler?.close(frame, parents);
     },
     end() {},
-  });
-  const reader = xmlReader(frames, (position, detail) => found.problem('xml', detail, position));
-  for (const piece of pieces) {
-    reader.write(piece);
-    if (found.full) reader.stop();
-    if (reader.stopped) break;
-  }
-  reader.end();
+  };
+  readXml(
+    text,
+    withFrames(first, () => found.full),
+    (position, detail) => found.problem('xml', detail, position),
+  );
   handler?.end();
 }
 
 /** A text sitemap: one absolute URL a line. */
-function readText(pieces: Iterable<string>, found: Collector): void {
-  let line = 0;
-  let rest = '';
-  const readLine = (text: string) => {
-    line++;
-    const url = text.trim();
-    if (url === '' || found.full) return;
-    const position = {line, column: 1};
+function readText(text: string, found: Collector): void {
+  for (const [index, written] of text.split(/\r\n|\n|\r/).entries()) {
+    const url = written.trim();
+    if (url === '') continue;
+    if (found.full) break;
+    const position = {line: index + 1, column: 1};
     const loc = /^https?:\/\//i.test(url) ? found.link(url) : null;
     if (loc === null) found.problem('bad_loc', url, position);
     else found.add({loc, position});
-  };
-  for (const piece of pieces) {
-    const lines = (rest + piece).split(/\r\n|\n|\r(?!$)/);
-    rest = lines.pop()!;
-    for (const text of lines) readLine(text);
-    if (found.full) break;
-    if (rest.length > longestLine) rest = rest.slice(0, longestLine);
   }
-  readLine(rest);
   if (found.entries.length > 0) found.kind = 'text';
 }
-
-/** What is beyond belongs to no URL; without it, a file without line ends would be joined again and again. */
-const longestLine = 65_536;
