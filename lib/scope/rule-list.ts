@@ -84,7 +84,7 @@ export function firstMatch(rules: readonly Rule[]): FirstMatch {
         for (const index of surts.get(name) ?? []) {
           if (index >= best) break;
           const {match} = rules[index]!;
-          if (match.kind === 'surt' && (name === bare || match.www) && where.startsWith(match.path)) {
+          if (match.kind === 'surt' && name === (match.www ? host : bare) && where.startsWith(match.path)) {
             best = index;
             break;
           }

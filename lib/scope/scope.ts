@@ -45,6 +45,7 @@ export interface LinkFacts {
   readonly seedScope?: Stay | null;
 }
 
+/** `rule` names file and line already; `file` and `line` are for scripts. A setting has no line. */
 export type ScopeVerdict =
   | {readonly accepted: true; readonly rule?: string; readonly file?: string; readonly line?: number}
   | {

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import {readdirSync, readFileSync} from 'node:fs';
+import {test} from 'node:test';
+import {makeScope} from '../../lib/scope/scope.ts';
+import {corpus, withoutCorpus} from '../support/corpora.ts';
+import {defaultConfig} from '../support/url-config.ts';
+
+/** Nutch's own filter files, and what its tests say of each URL: `+` accepted, `-` rejected. */
+const {url, links, scope} = defaultConfig;
+const anyScheme = {...scope, schemes: ['http', 'https', 'file', 'ftp', 'mailto', 'news', 'whois']};
+
+const urlLists: Readonly<Record<string, string>> = {
+  'urlfilter-regex__sample__Benchmarks.rules': '../nutch-urlfilter-Benchmarks.urls',
+  'urlfilter-automaton__sample__Benchmarks.rules': '../nutch-urlfilter-Benchmarks.urls',
+  'urlfilter-fast__sample__fast-urlfilter-benchmark.txt': '../nutch-urlfilter-Benchmarks.urls',
+  'urlfilter-fast__sample__fast-urlfilter-test.txt': 'urlfilter-fast__sample__test.urls',
+};
+
+const folder = corpus('urls/nutch');
+const ruleFiles = folder ? readdirSync(folder).filter((name) => /\.(?:rules|txt)$/.test(name)) : [];
+
+test('there are rule files', {skip: withoutCorpus('urls/nutch')}, () => assert.ok(ruleFiles.length >= 9));
+
+for (const file of ruleFiles) {
+  test(`decides as Nutch: ${file}`, () => {
+    const rules = makeScope(anyScheme, url, links, [{file, text: readFileSync(`${folder}/${file}`, 'utf8')}]);
+    const list = readFileSync(`${folder}/${urlLists[file] ?? file.replace('.rules', '.urls')}`, 'utf8');
+    let asked = 0;
+    for (const line of list.split('\n')) {
+      if (line === '') continue;
+      const verdict = rules.check({url: line.slice(1), depth: 0, hopType: 'L'});
+      assert.equal(verdict.accepted, line.startsWith('+'), `${line}: ${JSON.stringify(verdict)}`);
+      if (!verdict.accepted && verdict.reason === 'scope_rule')
+        assert.match(verdict.rule!, /^urlfilter[^:]*:\d+: /);
+      asked++;
+    }
+    assert.ok(asked >= 3);
+  });
+}
