@@ -27,8 +27,8 @@ export interface AnsweredFacts extends CaptureFacts {
   readonly exchange: Exchange;
   readonly redirect: string | null;
   readonly retryAfterMs: number | null;
-  /** Delay that held for the host before; null for its first request. */
-  readonly delayMs: number | null;
+  /** Delay that held for the host before; 0 for its first request. */
+  readonly delayMs: number;
   /** The payload is kept. */
   readonly stored: boolean;
 }

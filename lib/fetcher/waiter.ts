@@ -54,6 +54,9 @@ export class Waiter {
   async #sleep(ms: number, signal: AbortSignal): Promise<void> {
     try {
       await this.#effects.sleep(ms, signal);
+      // A clock that is moved by hand must leave sockets their turn.
+      await new Promise(setImmediate);
+      if (signal.aborted) return;
       this.wake();
     } catch (error) {
       if (signal.aborted || this.#effects.signal.aborted) return;

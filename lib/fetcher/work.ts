@@ -19,7 +19,7 @@ import type {FetcherSettings} from './settings.ts';
 import {FetchTally} from './tally.ts';
 import {type WorkItem, Worklist} from './worklist.ts';
 
-const maxRobotsRedirects = 5; // RFC 9309, 2.3.1.2
+export const maxRobotsRedirects = 5; // RFC 9309, 2.3.1.2
 
 /** A request that ended, with all that its row needs. */
 export interface Ended {
@@ -67,12 +67,16 @@ export class FetchWork {
     return false;
   }
 
-  /** Puts a URL of the fetchlist into its host's queue. A URL that is listed twice gets its row at once. */
-  add(row: FetchlistRow): void {
+  /**
+   * Puts a URL of the fetchlist into its host's queue. A URL that is listed twice gets its row at once.
+   * @param done it has its outcome, from before the fetch was taken up again
+   */
+  add(row: FetchlistRow, done = false): void {
     const twin = this.worklist.find(row.url_key);
     const index = this.worklist.add(row);
     const host = this.hosts.host(row.url_host_name, row.url_host_registered_domain, row.host_key);
-    if (twin === undefined) this.queues.push(host.queue, index);
+    if (done) this.worklist.markDone(index);
+    else if (twin === undefined) this.queues.push(host.queue, index);
     else this.#skip(host, index, 'hop_target', null);
   }
 
@@ -119,7 +123,7 @@ export class FetchWork {
     let outcome = done.typeRefused === null ? outcomeOf(exchange, done.conditional) : typeOutcome;
     let detail = done.typeRefused ?? exchange.detail;
     const retryAfterMs = head === null ? null : retryAfterOf(head, ended);
-    const delayMs = host.politeness.lastEnd === null ? null : delayOf(host.politeness).delayMs;
+    const delayMs = host.politeness.lastEnd === null ? 0 : delayOf(host.politeness).delayMs;
     let target: string | null = null;
     let follow = false;
     if (outcome.reason === 'redirect' && head !== null) {
@@ -217,7 +221,7 @@ export class FetchWork {
   #robotsAnswered(done: Ended, outcome: Outcome, target: string | null, retryAfterMs: number | null): void {
     const {item, exchange} = done;
     const origin = item.robotsOrigin!;
-    const owner = this.#ownerOf(item);
+    const owner = this.robotsOwner(origin);
     if (outcome.reason === 'redirect' && target !== null && item.hop < maxRobotsRedirects) {
       const url = identify(target);
       const host = this.hosts.host(url.url_host_name, url.url_host_registered_domain, url.host_key);
@@ -248,9 +252,9 @@ export class FetchWork {
     });
   }
 
-  /** The host whose origin a request for robots.txt is about, wherever it was redirected to. */
-  #ownerOf(item: WorkItem): FetchHost {
-    const url = identify(`${item.robotsOrigin!}/robots.txt`);
+  /** The host whose robots.txt it is, wherever it was redirected to. */
+  robotsOwner(origin: string): FetchHost {
+    const url = identify(`${origin}/robots.txt`);
     return this.hosts.host(url.url_host_name, url.url_host_registered_domain, url.host_key);
   }
 
@@ -319,7 +323,8 @@ export class FetchWork {
 
   #robotsNotAsked(item: WorkItem, reason: Reason): void {
     const none = {status: null, body: null, contentEncoding: null, truncated: false, retryAfterMs: null};
-    this.settleRobots(item.robotsOrigin!, this.#ownerOf(item), {...none, reason, now: this.#now()});
+    const origin = item.robotsOrigin!;
+    this.settleRobots(origin, this.robotsOwner(origin), {...none, reason, now: this.#now()});
   }
 
   endAll(reason: Reason): void {

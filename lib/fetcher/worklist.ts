@@ -102,6 +102,11 @@ export class Worklist {
     return index;
   }
 
+  /** Makes the key of a request known that was made before the fetch was taken up again. */
+  know(urlKey: bigint): void {
+    if (this.#byKey.get(urlKey) === undefined) this.#byKey.set(urlKey, this.#count++);
+  }
+
   /** Forgets the object of a request that turned up; its key stays known. */
   forget(item: number): void {
     this.#extra.delete(item);

@@ -1,0 +1,223 @@
+import {readFile, rm, statfs, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import type {Config} from '../lib/config/settings.ts';
+import {systemCode} from '../lib/errors.ts';
+import {type FetchEnd, Fetcher} from '../lib/fetcher/fetcher.ts';
+import {KeyMap} from '../lib/fetcher/key-map.ts';
+import {Replay} from '../lib/fetcher/replay.ts';
+import type {CaptureSink} from '../lib/fetcher/settings.ts';
+import {createHttpClient} from '../lib/http/client.ts';
+import type {Capture} from '../lib/schema/fetch.ts';
+import {fetchlist} from '../lib/schema/fetchlist.ts';
+import {hostrules, hoststate, hoststats, robots} from '../lib/schema/hostdb.ts';
+import type {Table} from '../lib/schema/table.ts';
+import {makeScope} from '../lib/scope/scope.ts';
+import {crashPoint} from '../lib/store/crash-points.ts';
+import {type JournalWriter, openJournal} from '../lib/store/journal.ts';
+import {journalOutcomes, readJournal} from '../lib/store/journal-read.ts';
+import {readTable} from '../lib/store/parquet-read.ts';
+import {urlPolicy} from '../lib/url/normalize.ts';
+import {programVersion} from '../lib/version.ts';
+import {sealFetch} from './fetch-seal.ts';
+import type {Task, TaskContext, TaskResult} from './job.ts';
+import type {PolicyTexts} from './policy-texts.ts';
+
+/** Plain data of a fetch task. */
+export interface FetchParams {
+  readonly segment: string;
+  /** Partition of the fetchlist. */
+  readonly part: number;
+  readonly partitions: number;
+  readonly windowMs: number | null;
+  readonly maxActive: number;
+  readonly closed: boolean;
+  readonly config: Config;
+  readonly texts: PolicyTexts;
+  /** Other segments that may have a journal: their last answers count for their hosts. */
+  readonly unfinished: readonly string[];
+}
+
+/** Fetches one partition: loads what is known, runs the loop, and seals the journal when all is done. */
+export async function fetchTask(task: Task, ctx: TaskContext): Promise<TaskResult> {
+  const params = task.params as unknown as FetchParams; // made by fetch.ts
+  const {segment} = params;
+  const folder = journalFolder(ctx, segment, params.part);
+  const proven = await takeCleanMark(folder);
+  const journal = await openJournal(folder, {sleep: (ms, signal) => ctx.sleep(ms, signal)});
+  const sink = new JournalSink(journal);
+  let end: FetchEnd;
+  let fetcher: Fetcher;
+  try {
+    fetcher = makeFetcher(params, ctx, sink);
+    await load(fetcher, task, params, ctx, folder, proven);
+    end = await fetcher.run();
+    await sink.settled();
+  } finally {
+    await journal.close();
+  }
+  crashPoint('journal_flushed');
+  const {counters, reasons, stopped} = end;
+  if (stopped !== null) {
+    await writeFile(join(folder, cleanMark), '');
+    ctx.log('info', 'fetch_paused', {segment, because: stopped, done: fetcher.work.worklist.done});
+    return {files: [], counters, reasons, facts: {stopped}};
+  }
+  const sealed = await sealFetch(folder, fetcher.work, task, params, ctx);
+  crashPoint('journal_sealed');
+  return {
+    files: sealed.files,
+    counters: {
+      ...counters,
+      payloads_stored_total: sealed.stored,
+      payloads_shared_total: sealed.shared,
+      journal_rows_lost_total: sealed.lost,
+    },
+    reasons,
+    facts: {stopped: null},
+  };
+}
+
+function makeFetcher(params: FetchParams, ctx: TaskContext, sink: CaptureSink): Fetcher {
+  const {config, texts} = params;
+  const {agent, network, fetch} = config;
+  const contact = agent.contact === undefined ? '' : ` (+${agent.contact})`;
+  return new Fetcher({
+    segment: params.segment,
+    config,
+    client: createHttpClient({
+      userAgent: `${agent.name}/${programVersion}${contact}`,
+      connectTimeoutMs: fetch.connect_timeout,
+      idleTimeoutMs: fetch.idle_timeout,
+      totalTimeoutMs: fetch.total_timeout,
+      maxHeaderBytes: fetch.max_header,
+      allow: network.allow,
+      connectTo: network.connect_to,
+      dnsServers: network.dns_servers,
+    }),
+    sink,
+    scope: makeScope(config.scope, config.url, config.links, texts.scopeFiles),
+    urlPolicy: urlPolicy(config.url, texts.urlRules),
+    effects: ctx,
+    leaseOk: () => ctx.leaseOk(),
+    progress: (point) => ctx.progress(point),
+    maxActive: params.maxActive,
+    windowMs: params.windowMs,
+    closed: params.closed,
+    freeBytes: async () => {
+      const {bavail, bsize} = await statfs(ctx.store.dir);
+      return bavail * bsize;
+    },
+  });
+}
+
+/** Fills the fetcher: the partition's URLs, what is known of their hosts, what the journal proves. */
+async function load(
+  fetcher: Fetcher,
+  task: Task,
+  {segment, part, config, unfinished}: FetchParams,
+  ctx: TaskContext,
+  folder: string,
+  proven: boolean,
+): Promise<void> {
+  const {work} = fetcher;
+  const {done, begun} = await doneBefore(folder);
+  for await (const row of rowsOf(task, ctx, fetchlist))
+    if (row.partition === part) work.add(row, done.get(row.url_key) !== undefined);
+  for await (const row of rowsOf(task, ctx, hoststate)) {
+    const host = work.hosts.find(row.url_host_name);
+    if (host) work.hosts.restore(host, row, fetcher.now());
+  }
+  for await (const row of rowsOf(task, ctx, hoststats)) {
+    const host = work.hosts.find(row.url_host_name);
+    if (host) host.pages += row.pages_fetched;
+  }
+  for await (const row of rowsOf(task, ctx, hostrules)) {
+    const host = work.hosts.find(row.url_host_name);
+    if (host) work.hosts.applyRule(host, row);
+  }
+  for await (const row of rowsOf(task, ctx, robots)) work.robots.load(row);
+  const replay = new Replay(work, config);
+  for (const other of unfinished)
+    for await (const rows of journalOutcomes(journalFolder(ctx, other, part)))
+      for (const row of rows) replay.takePoliteness(row);
+  if (!begun) return;
+  for await (const {entries} of readJournal(folder))
+    for (const {row, payload} of entries) replay.take(row, row.kind === 'robots' ? payload : null);
+  replay.finish(proven, fetcher.now());
+  ctx.log('info', 'fetch_resumed', {segment, done: work.worklist.done, left: work.queues.waiting, proven});
+}
+
+/** URLs of the fetchlist that have their outcome in the journal. */
+async function doneBefore(folder: string): Promise<{done: KeyMap; begun: boolean}> {
+  const done = new KeyMap();
+  let begun = false;
+  for await (const rows of journalOutcomes(folder))
+    for (const row of rows) {
+      begun = true;
+      if (row.kind === 'page' || row.kind === 'sitemap') done.set(row.url_key, 0);
+    }
+  return {done, begun};
+}
+
+async function* rowsOf<T extends Table>(task: Task, ctx: TaskContext, table: T) {
+  for (const file of task.inputs)
+    if (file.table === table.name)
+      for await (const rows of readTable(table, ctx.store.path(file))) yield* rows;
+}
+
+/** The journal of a partition. */
+export function journalFolder(ctx: TaskContext, segment: string, part: number): string {
+  return join(ctx.store.journalDir(segment), `part-${part}`);
+}
+
+/** There after a clean stop: the journal holds all answers that there were. */
+const cleanMark = 'clean';
+
+/** Takes the mark away, so that it never outlives what it says. */
+async function takeCleanMark(folder: string): Promise<boolean> {
+  const path = join(folder, cleanMark);
+  try {
+    await readFile(path);
+    await rm(path);
+    return true;
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return false;
+    throw error;
+  }
+}
+
+/** Rows on their way into the journal; the fetch pauses while it writes. */
+class JournalSink implements CaptureSink {
+  readonly #journal: JournalWriter;
+  #pending = 0;
+  #last: Promise<void> = Promise.resolve();
+  #error: {readonly error: unknown} | null = null;
+
+  constructor(journal: JournalWriter) {
+    this.#journal = journal;
+  }
+
+  append(capture: Capture, payload: Uint8Array | null): void {
+    if (this.#error) throw this.#error.error;
+    this.#pending++;
+    this.#last = this.#journal.append(capture, payload).then(
+      () => {
+        this.#pending--;
+      },
+      (error: unknown) => {
+        this.#pending--;
+        this.#error ??= {error};
+      },
+    );
+  }
+
+  /** An append that is not taken over at once waits for the disk, and so do we. */
+  get pressure(): Promise<void> | null {
+    return this.#pending > 64 ? this.#last : null;
+  }
+
+  async settled(): Promise<void> {
+    await this.#last;
+    if (this.#error) throw this.#error.error;
+  }
+}

@@ -1,0 +1,145 @@
+import type {Config} from '../lib/config/settings.ts';
+import {CrawlError} from '../lib/errors.ts';
+import {isLoopback} from '../lib/fetcher/hosts.ts';
+import {connectToMap} from '../lib/http/connect-to.ts';
+import {fetchlist} from '../lib/schema/fetchlist.ts';
+import type {FileRef} from '../lib/store/manifest-types.ts';
+import {readTable} from '../lib/store/parquet-read.ts';
+import type {Snapshot} from '../lib/store/store.ts';
+import {mergeHosts} from './fetch-hosts.ts';
+import {type FetchParams, fetchTask} from './fetch-task.ts';
+import {defineJob, type Task, type TaskResult} from './job.ts';
+import {readPolicyTexts} from './policy-texts.ts';
+
+/**
+ * Gets the URLs of a segment, politely (Nutch: Fetcher): one task a partition of the fetchlist, then one that
+ * brings the state of hosts together. Each URL of the fetchlist ends as exactly one row.
+ *
+ * Outcomes go into a journal at once. On SIGINT, SIGTERM or a disk that is nearly full no more URLs are taken,
+ * running requests get ten seconds, and the segment stays `fetching`: its journal holds what is done, and the
+ * next fetch of the segment goes on from there, as it does after a crash. When all is done the journal is turned
+ * into the tables fetch and content, and committed with robots and hoststate.
+ */
+export const fetch = defineJob({
+  name: 'fetch',
+  summary: 'Fetch the URLs of a segment politely.',
+  options: {
+    segment: {kind: 'text', doc: 'Segment to fetch; the oldest generated or half-fetched one if absent.'},
+    window: {kind: 'duration', doc: 'Longest time of this fetch; what is left is recorded as skipped.'},
+    concurrency: {kind: 'count', min: 1, doc: 'Requests at once, in place of fetch.max_active.'},
+    close: {
+      kind: 'flag',
+      default: false,
+      doc: 'Ask for nothing more: end the segment, and record what is left as skipped.',
+    },
+  },
+  locks: (options) => ['fetching', ...(options.segment === undefined ? [] : [`segment:${options.segment}`])],
+
+  async plan(options, effects) {
+    const {snapshot, config, store, log} = effects;
+    const segment = options.segment ?? oldestUnfetched(snapshot);
+    if (segment === undefined) {
+      log('info', 'nothing_to_fetch', {advice: 'crawl generate makes a segment'});
+      return undefined;
+    }
+    const info = snapshot.segment(segment);
+    if (info.state === 'fetched') {
+      log('info', 'already_fetched', {segment});
+      return undefined;
+    }
+    const lists = await snapshot.files(`segments/${segment}/fetchlist`);
+    if (config.agent.contact === undefined && !options.close) await refuseToLeave(snapshot, lists, config);
+    const shared = {
+      segment,
+      partitions: info.partitions,
+      windowMs: options.window ?? config.fetch.window ?? null,
+      maxActive: Math.max(1, Math.floor((options.concurrency ?? config.fetch.max_active) / info.partitions)),
+      closed: options.close,
+      config,
+      texts: await readPolicyTexts(config, store.dir),
+      unfinished: snapshot.segments.filter(
+        (id) => id !== segment && snapshot.segment(id).state !== 'fetched',
+      ),
+    };
+    const inputs = [
+      ...lists,
+      ...(await snapshot.files('robots')),
+      ...(await snapshot.files('hoststate')),
+      ...(await snapshot.files('hoststats')),
+      ...(await snapshot.files('hostrules')),
+      ...(config.storage.dedup ? await snapshot.tableFiles('content') : []),
+    ];
+    const tasks = Array.from({length: info.partitions}, (_, part): Task => {
+      const params: FetchParams = {...shared, part};
+      return {stage: 0, part, inputs, params: {...params}};
+    });
+    log('info', 'fetch_planned', {segment, urls: info.urls, hosts: info.hosts, state: info.state});
+    return {base: snapshot.manifest.number, now: effects.now(), segment, tasks};
+  },
+
+  run: (task, ctx) => (task.stage === 0 ? fetchTask(task, ctx) : mergeHosts(task, ctx)),
+
+  next(plan, stage, results) {
+    const segment = plan.segment!;
+    if (stage === 0 && results.some(({facts}) => facts?.stopped !== null))
+      return {
+        edit: {reads: [`segments/${segment}`], writes: {}, segments: {[segment]: {state: 'fetching'}}},
+      };
+    if (stage === 0) return {tasks: [mergeTask(plan.tasks[0]!, results)]};
+    const {files, facts} = results[0]!;
+    const of = (table: string) => files.filter((file) => file.table === table);
+    return {
+      edit: {
+        reads: [`segments/${segment}`, `segments/${segment}/fetchlist`, 'robots', 'hoststate'],
+        writes: {
+          [`segments/${segment}/fetch`]: of('fetch'),
+          [`segments/${segment}/content`]: of('content'),
+          robots: of('robots'),
+          hoststate: of('hoststate'),
+        },
+        segments: {[segment]: {state: 'fetched', fetched_time: String(facts!.fetchedTime)}},
+      },
+    };
+  },
+});
+
+/** Brings old and new states of hosts together, and hands the segment's files on to the edit. */
+function mergeTask(first: Task, results: readonly TaskResult[]): Task {
+  const files = results.flatMap((result) => result.files);
+  const isOfHosts = ({table}: FileRef) => table === 'robots' || table === 'hoststate';
+  return {
+    stage: 1,
+    part: 0,
+    inputs: [...first.inputs.filter(isOfHosts), ...files.filter(isOfHosts)],
+    params: {
+      config: first.params.config,
+      files: files.filter((file) => !isOfHosts(file)),
+    },
+  };
+}
+
+function oldestUnfetched(snapshot: Snapshot): string | undefined {
+  return snapshot.segments.find((id) => snapshot.segment(id).state !== 'fetched');
+}
+
+/**
+ * Without a contact nothing but this machine is asked: hosts that are loopback addresses, `localhost`, or
+ * connected to a loopback address by network.connect_to.
+ */
+async function refuseToLeave(snapshot: Snapshot, lists: readonly FileRef[], config: Config): Promise<void> {
+  const connectTo = connectToMap(config.network.connect_to);
+  const seen = new Set<string>();
+  for (const file of lists)
+    for await (const rows of readTable(fetchlist, snapshot.store.path(file), {columns: ['url']}))
+      for (const {url} of rows) {
+        const {hostname, port, protocol, host} = new URL(url);
+        if (seen.has(host)) continue;
+        seen.add(host);
+        const bare = hostname.replace(/^\[|\]$/g, '');
+        const target = connectTo(bare, Number(port) || (protocol === 'https:' ? 443 : 80))?.host ?? bare;
+        if (target === 'localhost' || target.endsWith('.localhost') || isLoopback(target)) continue;
+        throw new CrawlError('CONTACT_MISSING', `agent.contact is not set, and ${bare} is not this machine`, {
+          facts: {host: bare},
+        });
+      }
+}

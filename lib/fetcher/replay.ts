@@ -1,0 +1,140 @@
+/**
+ * Taking up a fetch again: what its journal proves is done over to queues, hosts and robots.txt, as if it had
+ * just happened. Captures come in the order in which they were journalled.
+ */
+import type {Config} from '../config/settings.ts';
+import type {Capture} from '../schema/fetch.ts';
+import {urlKey} from '../url/keys.ts';
+import {afterAnswer, effectOf, rested} from './delay.ts';
+import {originOf} from './hosts.ts';
+import {outcomeOfStatus} from './outcome.ts';
+import {type FetchWork, maxRobotsRedirects} from './work.ts';
+import type {WorkItem} from './worklist.ts';
+
+/** Jitter of a rest that is reckoned again: the most, so that no host is asked earlier than it would have been. */
+const mostChance = 1;
+
+export class Replay {
+  readonly #work: FetchWork;
+  readonly #config: Config;
+  /** URLs of chains of redirects, by fetchlist URL, in order of hop. */
+  readonly #chains = new Map<string, string[]>();
+  /** Targets that had to be asked next, by URL. */
+  readonly #pending = new Map<string, {readonly item: WorkItem; readonly target: string}>();
+
+  constructor(work: FetchWork, config: Config) {
+    this.#work = work;
+    this.#config = config;
+  }
+
+  /** Takes in a capture of this fetch. @param payload only looked at for robots.txt */
+  take(capture: Capture, payload: Uint8Array | null): void {
+    const {hosts, tally, worklist} = this.#work;
+    const host = hosts.host(capture.url_host_name, capture.url_host_registered_domain, capture.host_key);
+    const {kind} = capture;
+    if (kind === 'rendered' || kind === 'imported') return;
+    const outcome = {status: capture.status, reason: capture.reason};
+    if (wasAsked(capture)) {
+      tally.asked(kind);
+      tally.answered(kind, outcome, capture.content_length ?? 0);
+    } else tally.unasked(kind, outcome);
+    this.takePoliteness(capture);
+    if (kind === 'robots') {
+      this.#robots(capture, payload);
+      return;
+    }
+    if (kind === 'hop') {
+      worklist.know(capture.url_key);
+      this.#pending.delete(capture.url);
+    } else if (capture.status === 'success') host.pages++;
+    if (capture.reason === 'redirect' && capture.fetch_redirect !== null)
+      this.#redirect(capture, capture.fetch_redirect);
+  }
+
+  /** Takes in what a capture, of this fetch or of another that is not complete, says of a host of this one. */
+  takePoliteness(capture: Capture): void {
+    const host = this.#work.hosts.find(capture.url_host_name);
+    if (!host || !wasAsked(capture)) return;
+    const endedAt = capture.fetch_time.getTime() + (capture.total_ms ?? 0);
+    if (host.politeness.lastEnd !== null && endedAt < host.politeness.lastEnd) return;
+    const reason = saidOfHost(capture);
+    const next = afterAnswer(
+      host.politeness,
+      {
+        endedAt,
+        tookMs: capture.total_ms,
+        reason,
+        retryAfterMs: capture.retry_after_s === null ? null : capture.retry_after_s * 1000,
+      },
+      this.#config.politeness,
+      mostChance,
+    );
+    this.#work.hosts.setPoliteness(host, next);
+    host.changed = true;
+    const effect = effectOf(reason);
+    if (effect === 'good') host.failuresHere = 0;
+    else if (effect !== 'none') host.failuresHere++;
+  }
+
+  /**
+   * All captures are in: queues the hops that had not been asked.
+   * @param proven false after a crash: the last second's answers are not in the journal, so every host rests
+   * one full delay from `now` on
+   */
+  finish(proven: boolean, now: number): void {
+    for (const {item, target} of this.#pending.values()) this.#work.follow(item, target);
+    if (proven) return;
+    for (const host of this.#work.hosts) this.#work.hosts.setPoliteness(host, rested(host.politeness, now));
+  }
+
+  #redirect(capture: Capture, target: string): void {
+    const chain = this.#chains.get(capture.origin_url)?.slice(0, capture.hop) ?? [];
+    this.#chains.set(capture.origin_url, [...chain, capture.url]);
+    if (this.#work.worklist.find(urlKey(target)) !== undefined) return;
+    this.#pending.set(target, {
+      target,
+      item: {
+        kind: 'hop',
+        url: capture.url,
+        urlKey: capture.url_key,
+        hop: capture.hop,
+        originUrl: capture.origin_url,
+        depth: capture.depth,
+        seed: capture.seed,
+        held: null,
+        chain,
+        robotsOrigin: null,
+      },
+    });
+  }
+
+  #robots(capture: Capture, payload: Uint8Array | null): void {
+    const redirected = capture.reason === 'redirect' && capture.fetch_redirect !== null;
+    if (redirected && capture.hop < maxRobotsRedirects) return; // its end follows, or it is asked again
+    const origin = originOf(capture.origin_url);
+    const reason = capture.reason === 'redirect' ? 'redirect_limit' : capture.reason;
+    const ofStatus =
+      capture.fetch_status === null ? null : outcomeOfStatus(capture.fetch_status, false).reason;
+    this.#work.settleRobots(origin, this.#work.robotsOwner(origin), {
+      status: capture.fetch_status,
+      reason: reason === ofStatus ? null : reason,
+      body: payload ?? (capture.fetch_status === null ? null : new Uint8Array(0)),
+      contentEncoding: capture.content_encoding,
+      truncated: capture.content_truncated !== null,
+      retryAfterMs: capture.retry_after_s === null ? null : capture.retry_after_s * 1000,
+      now: capture.fetch_time.getTime() + (capture.total_ms ?? 0),
+    });
+  }
+}
+
+/** Was the host asked, or tried to be? */
+function wasAsked(capture: Capture): boolean {
+  return capture.delay_ms !== null;
+}
+
+/** What the answer said of the host: the row's reason, unless it is about what became of the URL. */
+function saidOfHost(capture: Capture): Capture['reason'] {
+  return capture.fetch_status !== null && capture.reason !== 'challenge' && capture.content_truncated === null
+    ? outcomeOfStatus(capture.fetch_status, true).reason
+    : capture.reason;
+}
