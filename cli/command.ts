@@ -1,5 +1,5 @@
-import type {Config, ConfigWithOrigins} from '../jobs/open-config.ts';
 import type {Job, Plan} from '../jobs/job.ts';
+import type {Config, ConfigWithOrigins} from '../jobs/open-config.ts';
 import type {RunReport} from '../jobs/run-job.ts';
 import type {Effects} from '../lib/effects.ts';
 import type {OptionDeclarations, OptionValues} from '../lib/options.ts';

@@ -8,8 +8,9 @@ export function counted(value: number, noun: string, plural = `${noun}s`): strin
   return `${count(value)} ${value === 1 ? noun : plural}`;
 }
 
-/** A time span in two units at most: `0.4 s`, `12 s`, `3 min 20 s`, `2 h 5 min`, `4 d 3 h`. */
+/** A time span in two units at most: `40 ms`, `1.4 s`, `12 s`, `3 min 20 s`, `2 h 5 min`, `4 d 3 h`. */
 export function span(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
   if (ms < 10_000) return `${(ms / 1000).toFixed(1)} s`;
   const seconds = Math.round(ms / 1000);
   if (seconds < 60) return `${seconds} s`;

@@ -10,20 +10,18 @@ export interface CommandEntry {
   load(): Promise<{readonly command: Command}>;
 }
 
+// biome-ignore format: a line a command
 export const commands: readonly CommandEntry[] = [
-  {
-    name: 'init',
-    summary: 'Make a crawl: a folder with a commented crawl.yaml.',
-    load: () => import('./init.ts'),
-  },
-  {
-    name: 'sql',
-    summary: 'Ask the crawl a question in SQL; without a query, a prompt.',
-    load: () => import('./sql.ts'),
-  },
-  {
-    name: 'config',
-    summary: 'Show each setting with its value and origin.',
-    load: () => import('./config.ts'),
-  },
+  {name: 'init', summary: 'Make a crawl: a folder with a commented crawl.yaml.', load: () => import('./init.ts')},
+  {name: 'inject', summary: 'Add seed URLs to the crawldb.', load: () => import('./inject.ts')},
+  {name: 'generate', summary: 'Select the URLs that are due into a new segment.', load: () => import('./generate.ts')},
+  {name: 'fetch', summary: 'Fetch segments politely, then parse them.', load: () => import('./fetch.ts')},
+  {name: 'parse', summary: 'Read fetched pages: text, metadata, signatures and links.', load: () => import('./parse.ts')},
+  {name: 'updatedb', summary: 'Merge fetched segments into the crawldb.', load: () => import('./updatedb.ts')},
+  {name: 'status', summary: 'Show the crawl on one screen: counts, segments, locks, last runs, next step.', load: () => import('./status.ts')},
+  {name: 'sql', summary: 'Ask the crawl a question in SQL; without a query, a prompt.', load: () => import('./sql.ts')},
+  {name: 'cat', summary: 'Print the stored page of a URL: its body, headers or text.', load: () => import('./cat.ts')},
+  {name: 'explain', summary: 'Tell what is known of a URL, and why it was or was not fetched.', load: () => import('./explain.ts')},
+  {name: 'config', summary: 'Show each setting with its value and origin.', load: () => import('./config.ts')},
+  {name: 'drop', summary: 'Take segments out of the crawl and release their URLs.', load: () => import('./drop.ts')},
 ];

@@ -1,0 +1,33 @@
+import type {RunReport} from '../jobs/run-job.ts';
+import {nextStep} from './next-step.ts';
+import {counted, span} from './words.ts';
+
+/** The line or two that a command says at its end: what changed, and what comes next. */
+
+/** `count` of a report, 0 where there is none. */
+export function counterOf(report: Pick<RunReport, 'counters'>, name: string): number {
+  return report.counters[name] ?? 0;
+}
+
+/** `scope_rule 3, url_invalid 1`, the most frequent first. */
+export function reasonList(reasons: Readonly<Record<string, number>>): string {
+  return Object.entries(reasons)
+    .filter(([, n]) => n > 0)
+    .sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1))
+    .map(([reason, n]) => `${reason} ${n}`)
+    .join(', ');
+}
+
+/** `word 12` parts of those counters that are not 0, or `nothing`. */
+export function parts(report: Pick<RunReport, 'counters'>, words: Readonly<Record<string, string>>): string {
+  const found = Object.entries(words)
+    .map(([name, word]) => [counterOf(report, name), word] as const)
+    .filter(([n]) => n > 0)
+    .map(([n, word]) => `${counted(n, word, word)}`);
+  return found.length === 0 ? 'nothing' : found.join(', ');
+}
+
+/** The line ends in its duration and the next command. */
+export function closing(report: RunReport, text: string): string {
+  return `${text} (${span(report.durationMs)}); next: ${nextStep(report.snapshot.manifest).command}`;
+}

@@ -1,0 +1,27 @@
+import type {Manifest, SegmentInfo} from '../jobs/status.ts';
+
+/** State of a segment in the words of the jobs that made it. */
+export type SegmentStage = 'generated' | 'fetching' | 'fetched' | 'parsed' | 'applied' | 'inverted';
+
+export function stageOf(info: SegmentInfo): SegmentStage {
+  if (info.applied !== undefined)
+    return info.inverted !== undefined && info.inverted === info.current ? 'inverted' : 'applied';
+  if (info.state !== 'fetched') return info.state;
+  return info.current === undefined ? 'fetched' : 'parsed';
+}
+
+/** The command that brings the crawl onand why. */
+export function nextStep(manifest: Pick<Manifest, 'segments' | 'slots'>): {
+  readonly command: string;
+  readonly why: string;
+} {
+  const stages = Object.values(manifest.segments).map(stageOf);
+  const has = (...wanted: SegmentStage[]) => stages.some((stage) => wanted.includes(stage));
+  if (manifest.slots.crawldb === undefined) return {command: 'crawl inject', why: 'no URL is known yet'};
+  if (has('generated', 'fetching')) return {command: 'crawl fetch', why: 'a segment waits to be fetched'};
+  if (has('fetched')) return {command: 'crawl parse', why: 'a segment is fetched and not parsed'};
+  if (has('parsed')) return {command: 'crawl updatedb', why: 'a segment is parsed and not applied'};
+  if (has('applied'))
+    return {command: 'crawl invertlinks', why: 'a segment is applied and its links are not inverted'};
+  return {command: 'crawl generate', why: 'all segments are done'};
+}

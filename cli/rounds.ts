@@ -1,0 +1,129 @@
+import type {Job} from '../jobs/job.ts';
+import {readSnapshot} from '../jobs/read-crawl.ts';
+import type {RunReport} from '../jobs/run-job.ts';
+import {defaultValue} from '../lib/kinds.ts';
+import type {OptionDeclarations, OptionValues} from '../lib/options.ts';
+import {closing, counterOf, parts, reasonList} from './closing.ts';
+import type {CommandContext} from './command.ts';
+import {counted, span} from './words.ts';
+
+/** Steps of a round as several commands need them: each takes the segments that want it, and says which. */
+
+/** The values of options that nobody has given. */
+export function defaultOptions<O extends OptionDeclarations>(job: Job<O>): OptionValues<O> {
+  const values = Object.entries(job.options).map(([name, declaration]) => [name, defaultValue(declaration)]);
+  return Object.fromEntries(values) as OptionValues<O>; // each declared option has its default
+}
+
+export type FetchOptions = OptionValues<typeof import('../jobs/fetch.ts')['fetch']['options']>;
+
+/** Why a fetch stopped before its end: a nearly full disk or the window. A signal is seen by itself. */
+export type FetchStop = 'disk' | 'window' | undefined;
+
+export function fetchStop(report: RunReport): FetchStop {
+  if (report.facts.some(({stopped}) => stopped === 'disk') || (report.reasons.disk ?? 0) > 0) return 'disk';
+  return (report.reasons.window ?? 0) > 0 ? 'window' : undefined;
+}
+
+/** Segments that are not fetched to their end, oldest first. */
+export async function segmentsToFetch(dir: string): Promise<string[]> {
+  const snapshot = await readSnapshot(dir);
+  return snapshot.segments.filter((id) => snapshot.segment(id).state !== 'fetched');
+}
+
+/** Fetches one segment. Throws the signal's reason when a signal ended it: what was done is kept. */
+export async function fetchSegment(
+  context: CommandContext,
+  segment: string,
+  options: FetchOptions,
+): Promise<RunReport> {
+  const {fetch} = await import('../jobs/fetch.ts');
+  const report = await context.runJob(fetch, {...options, segment});
+  context.effects.signal.throwIfAborted();
+  return report;
+}
+
+export async function parseSegments(context: CommandContext): Promise<RunReport> {
+  const {parse} = await import('../jobs/parse.ts');
+  return context.runJob(parse, defaultOptions(parse));
+}
+
+/** `segment ID: 40 fetched, 2 gone …`. */
+export function fetchOutcome(report: RunReport): string {
+  return parts(report, {
+    pages_fetched_total: 'fetched',
+    pages_notmodified_total: 'unchanged',
+    pages_redirected_total: 'redirected',
+    pages_gone_total: 'gone',
+    pages_retry_total: 'to retry',
+    pages_skipped_total: 'skipped',
+  });
+}
+
+export function fetchClosing(report: RunReport): string[] {
+  const {plan, reasons} = report;
+  const why = reasonList(reasons);
+  return [
+    closing(report, `segment ${plan?.segment}: ${fetchOutcome(report)}`),
+    ...(why === '' ? [] : [`reasons: ${why}`]),
+  ];
+}
+
+export function parseClosing(report: RunReport): string {
+  if (report.outcome === 'nothing') return closing(report, 'nothing to parse');
+  const failed = counterOf(report, 'captures_failed_total');
+  const text = [
+    `parsed ${counted(counterOf(report, 'captures_parsed_total'), 'page')}`,
+    ...(failed > 0 ? [`${counted(failed, 'failure')}`] : []),
+    counted(counterOf(report, 'outlinks_total'), 'link'),
+    `${counted(counterOf(report, 'outlinks_rejected_total'), 'rejected', 'rejected')}`,
+  ].join(', ');
+  return closing(report, text);
+}
+
+export function updateClosing(report: RunReport): string {
+  if (report.outcome === 'nothing') return closing(report, 'nothing to apply');
+  return closing(report, `crawldb: ${updateOutcome(report)}`);
+}
+
+export function updateOutcome(report: RunReport): string {
+  return parts(report, {
+    rows_added_total: 'new URLs',
+    rows_updated_total: 'updated',
+    duplicates_total: 'duplicates',
+    rows_refused_total: 'refused',
+  });
+}
+
+/** The one line of a round. */
+export function roundLine(title: string, reports: readonly RunReport[]): string {
+  const fetched = reports.filter(({job}) => job === 'fetch');
+  const updated = reports.filter(({job}) => job === 'updatedb');
+  const ms = reports.reduce((sum, {durationMs}) => sum + durationMs, 0);
+  const segments = fetched.map(({plan}) => plan?.segment ?? '').join(' ');
+  const texts = [
+    ...(fetched.length === 0 ? [] : [fetchOutcome({...fetched[0]!, counters: sumOf(fetched)})]),
+    ...(updated.length === 0 ? [] : [updateOutcome({...updated[0]!, counters: sumOf(updated)})]),
+  ];
+  return `${title}${segments === '' ? '' : ` ${segments}`}: ${texts.join('; ') || 'nothing'} (${span(ms)})`;
+}
+
+export function sumOf(reports: readonly RunReport[]): Record<string, number> {
+  const sum: Record<string, number> = {};
+  for (const {counters} of reports)
+    for (const [name, n] of Object.entries(counters)) sum[name] = (sum[name] ?? 0) + n;
+  return sum;
+}
+
+export function invertClosing(report: RunReport): string {
+  if (report.outcome === 'nothing') return closing(report, 'no new links to invert');
+  return closing(
+    report,
+    `linkdb: ${counted(counterOf(report, 'links_total'), 'link')} (${parts(report, {links_added_total: 'added', links_removed_total: 'removed'})})`,
+  );
+}
+
+export async function updateSegments(context: CommandContext): Promise<RunReport> {
+  const {updatedb} = await import('../jobs/updatedb.ts');
+  return context.runJob(updatedb, defaultOptions(updatedb));
+}

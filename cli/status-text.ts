@@ -1,0 +1,87 @@
+import type {CrawlStatus} from '../jobs/status.ts';
+import {nextStep, stageOf} from './next-step.ts';
+import {type Output, tableText} from './output.ts';
+import {bytes, count, counted, span} from './words.ts';
+
+const shownSegments = 10; // chosen: with the rest it fits a screen of 40 lines
+
+/** The screen of `crawl status`. */
+export function statusText(
+  status: CrawlStatus,
+  {all, now, colours}: {readonly all: boolean; readonly now: number; readonly colours: Output['colours']},
+): string {
+  const {manifest, segments, locks, runs} = status;
+  const age = (time: string | Date) => `${span(Math.max(0, now - new Date(time).getTime()))} ago`;
+  const lines = [`${colours.bold('crawl')}     ${status.dir}`];
+  lines.push(
+    manifest.number === 0
+      ? 'manifest  none yet: nothing was done in this crawl'
+      : `manifest  ${manifest.number}, by ${manifest.job}, ${age(manifest.created_time)}; ${bytes(status.bytes)} on disk`,
+  );
+  const summary = summaryText(manifest.summary);
+  if (summary !== '') lines.push(`crawldb   ${summary}`);
+
+  const open = segments.filter((segment) => !['applied', 'inverted'].includes(stageOf(segment)));
+  const newest = segments.slice(-shownSegments);
+  const shown = all
+    ? segments
+    : segments.filter((one) => newest.includes(one) || open.slice(0, shownSegments).includes(one));
+  lines.push(
+    '',
+    colours.bold(
+      `${counted(segments.length, 'segment')}${segments.length === 0 ? '' : `, ${open.length} open`}`,
+    ),
+  );
+  if (shown.length > 0)
+    lines.push(
+      tableText(
+        colours,
+        ['segment', 'state', 'urls', 'hosts', 'captures', 'size', 'parse', 'generated'],
+        shown.map((segment) => ({
+          segment: segment.id,
+          state: stageOf(segment),
+          urls: segment.urls,
+          hosts: segment.hosts,
+          captures: segment.captures,
+          size: bytes(segment.bytes),
+          parse: segment.current ?? '',
+          generated: age(segment.generated_time),
+        })),
+      ).trimEnd(),
+    );
+  if (shown.length < segments.length)
+    lines.push(`… ${counted(segments.length - shown.length, 'older one')}: --all`);
+
+  if (locks.length > 0) {
+    lines.push('', colours.bold('running'));
+    for (const lock of locks)
+      lines.push(
+        `${lock.command} holds ${lock.resource} (pid ${lock.pid} on ${lock.host}, since ${age(lock.taken_time).replace(/ ago$/, '')})`,
+      );
+  }
+  if (runs.length > 0) {
+    lines.push('', colours.bold('last runs'));
+    for (const run of runs)
+      lines.push(
+        `${age(run.finished_time)}  ${run.job}${run.segment === null ? '' : ` ${run.segment}`}, ${span(run.duration_ms)}`,
+      );
+  }
+  const next = nextStep(manifest);
+  lines.push('', `next: ${colours.bold(next.command)} (${next.why})`);
+  return `${lines.join('\n')}\n`;
+}
+
+/** `2 URLs of 1 host: 1 unfetched, 1 fetched`; further counts, by name, behind. */
+function summaryText({urls, hosts, ...others}: Readonly<Record<string, number>>): string {
+  if (urls === undefined) return '';
+  const order = ['unfetched', 'fetched', 'redirects', 'duplicates', 'gone', 'pages_fetched'];
+  const place = (name: string) => (order.indexOf(name) + order.length + 1) % (order.length + 1);
+  const parts = Object.entries(others)
+    .filter(([, n]) => n > 0)
+    .sort(([a], [b]) => place(a) - place(b) || (a < b ? -1 : 1))
+    .map(
+      ([name, n]) =>
+        `${count(n)} ${name === 'pages_fetched' ? 'pages fetched ever' : name.replaceAll('_', ' ')}`,
+    );
+  return `${counted(urls, 'URL')} of ${counted(hosts ?? 0, 'host')}${parts.length === 0 ? '' : `: ${parts.join(', ')}`}`;
+}
