@@ -90,9 +90,14 @@ export function normalizePlain(
 }
 
 function checkLength(url: string, policy: UrlPolicy): NormalizeResult {
-  return url.length > policy.maxLength
-    ? {reason: 'url_too_long', detail: `${url.length} characters, url.max_length is ${policy.maxLength}`}
-    : {url};
+  return url.length > policy.maxLength ? tooLong(url, policy) : {url};
+}
+
+function tooLong(url: string, policy: UrlPolicy): NormalizeResult {
+  return {
+    reason: 'url_too_long',
+    detail: `${url.length} characters, url.max_length is ${policy.maxLength}`,
+  };
 }
 
 function onePass(url: URL, policy: UrlPolicy, trace: UrlStep[] | undefined): NormalizeResult {
@@ -115,9 +120,12 @@ function onePass(url: URL, policy: UrlPolicy, trace: UrlStep[] | undefined): Nor
       now = next;
     }
   }
-  if (/^\.|\.\.|\.$|^$/.test(parts.host))
-    return {reason: 'url_invalid', detail: 'the host has an empty label'};
+  const problem = hostProblem(parts.host);
+  if (problem !== undefined) return {reason: 'url_invalid', detail: problem};
   now = joinParts(parts);
+  // Replacing all matches may take time by the square of the length, whatever the engine: only what can be a URL
+  // of this crawl is worth it.
+  if (host.replacements.length > 0 && now.length > policy.maxLength) return tooLong(now, policy);
   for (const rule of host.replacements) {
     const next = rule.pattern.replace(now, rule.with);
     if (next === now) continue;
@@ -127,4 +135,11 @@ function onePass(url: URL, policy: UrlPolicy, trace: UrlStep[] | undefined): Nor
     trace?.push({name: `rule ${rule.file}:${rule.line}`, url: now});
   }
   return {url: now};
+}
+
+/** What makes a host no name in the DNS, although the parser takes it; text with gaps to fill in (`http://$host/`), mostly. */
+function hostProblem(host: string): string | undefined {
+  if (host.startsWith('[')) return undefined;
+  if (/[^a-z0-9._-]/.test(host)) return 'the host has a character that no name has';
+  return /^\.|\.\.|\.$|^$/.test(host) ? 'the host has an empty label' : undefined;
 }

@@ -58,23 +58,58 @@ function surtPath(path: string): string {
   return lower.length > 1 && lower.endsWith('/') ? lower.slice(0, -1) : lower;
 }
 
+/** What the last match of a pattern covers; undefined where there is none before `before`. */
+function lastMatch(
+  text: string,
+  pattern: RegExp,
+  before = text.length,
+): {from: number; to: number} | undefined {
+  let last: {from: number; to: number} | undefined;
+  for (const match of text.matchAll(pattern)) {
+    const to = match.index + match[0].length;
+    if (to < before || before === text.length) last = {from: match.index, to};
+  }
+  return last;
+}
+
+/** `;jsessionid=` at the end, and what ASP.NET puts before the name of an .aspx page. */
 function stripPathSessions(path: string): string {
-  return path
-    .replace(/;jsessionid=[0-9a-z]{32}$/, '')
-    .replace(/\/(?:\((?:[a-z]\([0-9a-z]{24}\))+\)|\([0-9a-z]{24}\))\/(?=[^?]+\.aspx)/, '/');
+  let now = path.replace(/;jsessionid=[0-9a-z]{32}$/, '');
+  for (const session of [/\/\((?:[a-z]\([0-9a-z]{24}\))+\)(?=\/)/g, /\/\([0-9a-z]{24}\)(?=\/)/g]) {
+    const page = now.lastIndexOf('.aspx');
+    const found = page < 0 ? undefined : lastMatch(now, session, page);
+    if (found) now = now.slice(0, found.from) + now.slice(found.to);
+  }
+  return now;
 }
 
 const querySessions: readonly RegExp[] = [
-  /(?:jsessionid|phpsessid|sid)=[0-9a-zA-Z]{32}(?:&|$)/i,
-  /ASPSESSIONID[a-zA-Z]{8}=[a-zA-Z]{24}(?:&|$)/i,
-  /cfid=[^&]+&cftoken=[^&]+(?:&|$)/i,
+  /jsessionid=[0-9a-zA-Z]{32}(?:&|$)/gi,
+  /phpsessid=[0-9a-zA-Z]{32}(?:&|$)/gi,
+  /sid=[0-9a-zA-Z]{32}(?:&|$)/gi,
+  /ASPSESSIONID[a-zA-Z]{8}=[a-zA-Z]{24}(?:&|$)/gi,
 ];
+
+/** Each kind is taken out once, from the back, wherever in a name it begins: so their program does. */
+function stripQuerySessions(query: string): string {
+  let now = query;
+  for (const session of querySessions) {
+    const found = lastMatch(now, session);
+    if (found) now = now.slice(0, found.from) + now.slice(found.to);
+  }
+  const parts = now.split('&');
+  for (let i = parts.length - 2; i >= 0; i--) {
+    const at = parts[i]!.toLowerCase().lastIndexOf('cfid=');
+    if (at < 0 || at + 5 === parts[i]!.length || !/^cftoken=./i.test(parts[i + 1]!)) continue;
+    const rest = parts.slice(i + 2);
+    return [...parts.slice(0, i), parts[i]!.slice(0, at) + (rest[0] ?? ''), ...rest.slice(1)].join('&');
+  }
+  return now;
+}
 
 function sortedQuery(query: string): string {
   if (query === '') return '';
-  let plain = escapeOnce(unescapeRepeatedly(query));
-  for (const session of querySessions) plain = plain.replace(session, '');
-  const parts = plain
+  const parts = stripQuerySessions(escapeOnce(unescapeRepeatedly(query)))
     .toLowerCase()
     .split('&')
     .map((part) => {
