@@ -69,6 +69,13 @@ export interface OpenedCrawl extends ConfigWithOrigins {
   readonly config: Config;
 }
 
+export interface JobSettings {
+  /** Takes the plan, and nothing is done. */
+  readonly dryRun?: (plan: Plan | undefined) => void;
+  /** The log shows warnings and errors only: the command tells the rest in its own line. */
+  readonly terse?: boolean;
+}
+
 export interface CommandContext {
   readonly io: Io;
   readonly globals: Globals;
@@ -83,7 +90,7 @@ export interface CommandContext {
   runJob<O extends OptionDeclarations>(
     job: Job<O>,
     options: OptionValues<O>,
-    settings?: {readonly dryRun?: (plan: Plan | undefined) => void},
+    settings?: JobSettings,
   ): Promise<RunReport>;
 }
 

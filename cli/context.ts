@@ -42,7 +42,7 @@ export async function makeContext(
         return await runJob(job, options, {
           dir,
           config,
-          effects,
+          effects: settings.terse && !globals.json && !globals.debug ? withoutInfo(effects) : effects,
           executor: embeddedExecutor(),
           progress: (point) => bar?.report(point),
           ...(settings.dryRun ? {dryRun: settings.dryRun} : {}),
@@ -51,6 +51,15 @@ export async function makeContext(
         bar?.stop();
         bar = undefined;
       }
+    },
+  };
+}
+
+function withoutInfo(effects: Effects): Effects {
+  return {
+    ...effects,
+    log(level, event, fields) {
+      if (level === 'warn' || level === 'error') effects.log(level, event, fields);
     },
   };
 }

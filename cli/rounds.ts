@@ -4,7 +4,7 @@ import type {RunReport} from '../jobs/run-job.ts';
 import {defaultValue} from '../lib/kinds.ts';
 import type {OptionDeclarations, OptionValues} from '../lib/options.ts';
 import {closing, counterOf, parts, reasonList} from './closing.ts';
-import type {CommandContext} from './command.ts';
+import type {CommandContext, JobSettings} from './command.ts';
 import {counted, span} from './words.ts';
 
 /** Steps of a round as several commands need them: each takes the segments that want it, and says which. */
@@ -36,16 +36,17 @@ export async function fetchSegment(
   context: CommandContext,
   segment: string,
   options: FetchOptions,
+  settings: JobSettings = {},
 ): Promise<RunReport> {
   const {fetch} = await import('../jobs/fetch.ts');
-  const report = await context.runJob(fetch, {...options, segment});
+  const report = await context.runJob(fetch, {...options, segment}, settings);
   context.effects.signal.throwIfAborted();
   return report;
 }
 
-export async function parseSegments(context: CommandContext): Promise<RunReport> {
+export async function parseSegments(context: CommandContext, settings: JobSettings = {}): Promise<RunReport> {
   const {parse} = await import('../jobs/parse.ts');
-  return context.runJob(parse, defaultOptions(parse));
+  return context.runJob(parse, defaultOptions(parse), settings);
 }
 
 /** `segment ID: 40 fetched, 2 gone …`. */
@@ -63,9 +64,14 @@ export function fetchOutcome(report: RunReport): string {
 export function fetchClosing(report: RunReport): string[] {
   const {plan, reasons} = report;
   const why = reasonList(reasons);
+  const stop = fetchStop(report);
   return [
     closing(report, `segment ${plan?.segment}: ${fetchOutcome(report)}`),
     ...(why === '' ? [] : [`reasons: ${why}`]),
+    ...(stop === 'disk'
+      ? ['stopped: less free space than storage.min_free; the next fetch goes on from here']
+      : []),
+    ...(stop === 'window' ? ['stopped: the window has ended; what was not asked is due again'] : []),
   ];
 }
 
@@ -105,7 +111,7 @@ export function roundLine(title: string, reports: readonly RunReport[]): string 
     ...(fetched.length === 0 ? [] : [fetchOutcome({...fetched[0]!, counters: sumOf(fetched)})]),
     ...(updated.length === 0 ? [] : [updateOutcome({...updated[0]!, counters: sumOf(updated)})]),
   ];
-  return `${title}${segments === '' ? '' : ` ${segments}`}: ${texts.join('; ') || 'nothing'} (${span(ms)})`;
+  return `${title}${segments === '' ? '' : `, segment ${segments}`}: ${texts.join('; ') || 'nothing'} (${span(ms)})`;
 }
 
 export function sumOf(reports: readonly RunReport[]): Record<string, number> {
@@ -123,7 +129,10 @@ export function invertClosing(report: RunReport): string {
   );
 }
 
-export async function updateSegments(context: CommandContext): Promise<RunReport> {
+export async function updateSegments(
+  context: CommandContext,
+  settings: JobSettings = {},
+): Promise<RunReport> {
   const {updatedb} = await import('../jobs/updatedb.ts');
-  return context.runJob(updatedb, defaultOptions(updatedb));
+  return context.runJob(updatedb, defaultOptions(updatedb), settings);
 }

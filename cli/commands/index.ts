@@ -18,6 +18,7 @@ export const commands: readonly CommandEntry[] = [
   {name: 'fetch', summary: 'Fetch segments politely, then parse them.', load: () => import('./fetch.ts')},
   {name: 'parse', summary: 'Read fetched pages: text, metadata, signatures and links.', load: () => import('./parse.ts')},
   {name: 'updatedb', summary: 'Merge fetched segments into the crawldb.', load: () => import('./updatedb.ts')},
+  {name: 'run', summary: 'Run whole rounds: generate, fetch, parse, updatedb, invertlinks.', load: () => import('./run.ts')},
   {name: 'status', summary: 'Show the crawl on one screen: counts, segments, locks, last runs, next step.', load: () => import('./status.ts')},
   {name: 'sql', summary: 'Ask the crawl a question in SQL; without a query, a prompt.', load: () => import('./sql.ts')},
   {name: 'cat', summary: 'Print the stored page of a URL: its body, headers or text.', load: () => import('./cat.ts')},

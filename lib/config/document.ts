@@ -1,6 +1,8 @@
-import {isMap, isScalar, LineCounter, type Node, parseDocument} from 'yaml';
+import {isMap, isScalar, LineCounter, type Node, parseDocument, stringify} from 'yaml';
 
-/** A key of crawl.yaml with its place and its value. The only file that knows the YAML library. */
+/** crawl.yaml as text: the only file that knows the YAML library. */
+
+/** A key with its place and its value. */
 export interface YamlEntry {
   readonly key: string;
   /** From 1. */
@@ -56,4 +58,9 @@ export function readYaml(text: string): {entries: readonly YamlEntry[]} | {probl
 
 function firstLine(text: string): string {
   return text.split('\n', 1)[0]!;
+}
+
+/** A value as YAML on one line. */
+export function flowYaml(value: unknown): string {
+  return stringify(value, {collectionStyle: 'flow', lineWidth: 0, flowCollectionPadding: false}).trimEnd();
 }

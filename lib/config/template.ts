@@ -1,7 +1,7 @@
-import {stringify} from 'yaml';
 import {CrawlError} from '../errors.ts';
 import {defaultValue, formatValue, kindForms, parseTexts} from '../kinds.ts';
 import type {OptionDeclaration} from '../options.ts';
+import {flowYaml} from './document.ts';
 import {settings} from './settings.ts';
 
 /** What the sections are about, for crawl.yaml and docs/configuration.md. */
@@ -67,18 +67,14 @@ export function describe(declaration: OptionDeclaration): string {
 function yamlDefault(declaration: OptionDeclaration): string {
   if (declaration.default === undefined) return `# none; ${kindForms[declaration.kind].form}`;
   const value = defaultValue(declaration)!;
-  return yamlValue(typeof value === 'object' || typeof value === 'boolean' ? value : declaration.default);
+  return flowYaml(typeof value === 'object' || typeof value === 'boolean' ? value : declaration.default);
 }
 
 function yamlGiven(name: string, declaration: OptionDeclaration, text: string): string {
   const parsed = parseTexts(declaration, [text]);
   if ('problem' in parsed) throw new CrawlError('CONFIG_INVALID', `${name}: ${parsed.problem}`);
   // Durations, sizes and rates stay as they were written
-  return yamlValue(['duration', 'size', 'rate'].includes(declaration.kind) ? text : parsed.value);
-}
-
-function yamlValue(value: unknown): string {
-  return stringify(value, {collectionStyle: 'flow', lineWidth: 0, flowCollectionPadding: false}).trimEnd();
+  return flowYaml(['duration', 'size', 'rate'].includes(declaration.kind) ? text : parsed.value);
 }
 
 /** Words in lines of at most 100 columns. */
