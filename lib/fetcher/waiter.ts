@@ -1,6 +1,7 @@
 import type {Effects} from '../effects.ts';
 
-const tickMs = 1000; // chosen: how often the disk is looked at, and a waiting loop woken
+/** Chosen: how often a loop that only waits looks at the disk, at rules by hand, and reports progress. */
+const tickMs = 5000;
 
 /** Lets a loop wait for one of several things, without a timer for each wait. */
 export class Waiter {
@@ -42,7 +43,7 @@ export class Waiter {
     timer?.abort();
   }
 
-  /** Wakes the loop once a second while it waits: to look at the disk, and to report progress. */
+  /** Wakes the loop now and then while it waits: to look at the disk, and to report progress. */
   #tick(): void {
     if (this.#ticker || this.#stopped) return;
     this.#ticker = new AbortController();

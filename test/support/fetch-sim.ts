@@ -2,6 +2,7 @@
  * A web and a clock of their own, for the fetch loop: days pass within a second, and every request is noted with
  * its time. Only what an HttpClient would do is faked.
  */
+import {setMaxListeners} from 'node:events';
 import {loadConfig} from '../../lib/config/load.ts';
 import type {Config} from '../../lib/config/settings.ts';
 import {type CaptureSink, Fetcher, type FetcherSettings} from '../../lib/fetcher/fetcher.ts';
@@ -34,13 +35,20 @@ export class VirtualClock {
         reject(signal.reason);
         return;
       }
-      const sleeper = {at: this.time + Math.max(0, ms), order: this.#order++, wake: resolve};
+      const abort = () => {
+        this.#sleepers.splice(this.#sleepers.indexOf(sleeper), 1);
+        reject(signal?.reason);
+      };
+      const sleeper = {
+        at: this.time + Math.max(0, ms),
+        order: this.#order++,
+        wake: () => {
+          signal?.removeEventListener('abort', abort);
+          resolve();
+        },
+      };
       this.#sleepers.push(sleeper);
-      signal?.addEventListener('abort', () => {
-        const index = this.#sleepers.indexOf(sleeper);
-        if (index >= 0) this.#sleepers.splice(index, 1);
-        reject(signal.reason);
-      });
+      signal?.addEventListener('abort', abort, {once: true});
     });
   }
 
@@ -203,6 +211,7 @@ class SimClient implements HttpClient {
     this.#sim = sim;
     this.#clock = clock;
     this.#requests = requests;
+    setMaxListeners(0, this.#closed.signal);
   }
 
   async exchange(request: HttpRequest): Promise<Exchange> {
