@@ -69,8 +69,9 @@ export function indexRules(rules: readonly RobotsRule[]): RuleIndex {
 function compile(rule: RobotsRule): Compiled {
   const anchored = isAnchored(rule.octets);
   const text = comparablePattern(rule.octets, rule.octets.length - (anchored ? 1 : 0));
-  const parts = text.split('*').filter((part, i, all) => i === 0 || i === all.length - 1 || part !== '');
   const length = text.length + (anchored ? 1 : 0);
+  if (!text.includes('*')) return {rule, parts: [text], anchored, length};
+  const parts = text.split('*').filter((part, i, all) => i === 0 || i === all.length - 1 || part !== '');
   // A star at the end says what a prefix says already.
   if (!anchored && parts.length === 2 && parts[1] === '') parts.pop();
   return {rule, parts, anchored, length};

@@ -19,6 +19,7 @@ for (const c of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-
   plain[c.charCodeAt(0)] = 1;
 }
 const allPlain = /^[A-Za-z0-9\-._~:/?#[\]@!&()+,;=]*$/;
+const allPlainOrStar = /^[A-Za-z0-9\-._~:/?#[\]@!&()+,;=*]*$/;
 
 const STAR = 42;
 const DOLLAR = 36;
@@ -41,7 +42,8 @@ export function comparablePath(octets: string): string {
 
 /** The comparable form of a rule's pattern without its anchor: each `*` left is a wildcard. */
 export function comparablePattern(octets: string, end: number): string {
-  return encode(octets, end, true);
+  const text = octets.slice(0, end);
+  return allPlainOrStar.test(text) ? text : encode(text, end, true);
 }
 
 function encode(octets: string, end: number, isPattern: boolean): string {

@@ -96,12 +96,12 @@ export function parseRobots(bytes: Uint8Array, options: RobotsOptions): RobotsFi
   const notes: RobotsNote[] = [];
   let group: MutableGroup | undefined;
 
-  const lines = octets.split(/\r\n|\r|\n/);
-  for (const [index, text] of lines.entries()) {
-    const line = index + 1;
-    const note = (problem: RobotsNote['problem']) => {
-      if (notes.length < maxNotes) notes.push({line, problem});
-    };
+  let line = 0;
+  const note = (problem: RobotsNote['problem']) => {
+    if (notes.length < maxNotes) notes.push({line, problem});
+  };
+  for (const text of octets.split(/\r\n|\r|\n/)) {
+    line++;
     const hash = text.indexOf('#');
     const content = trim(hash < 0 ? text : text.slice(0, hash));
     if (content === '') continue;
@@ -143,7 +143,7 @@ export function parseRobots(bytes: Uint8Array, options: RobotsOptions): RobotsFi
     notes,
     encoding,
     truncated,
-    lines: lines.length,
+    lines: line,
   };
 }
 
