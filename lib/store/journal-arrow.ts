@@ -1,4 +1,3 @@
-import {createReadStream} from 'node:fs';
 import {
   Binary,
   Bool,
@@ -11,18 +10,14 @@ import {
   Int64,
   makeData,
   RecordBatch,
-  RecordBatchReader,
   RecordBatchStreamWriter,
   Schema,
   Struct,
   TimestampMillisecond,
   Uint64,
   Utf8,
-  type Vector,
 } from 'apache-arrow';
-import {CrawlError, systemCode} from '../errors.ts';
 import type {Column, ColumnType, Table} from '../schema/table.ts';
-import {fileError} from './table-io.ts';
 import {tableMetadata} from './table-schema.ts';
 
 /**
@@ -166,108 +161,4 @@ function numbers(type: NumericType, values: readonly unknown[], rows: number): A
     case 'timestamp':
       return BigInt64Array.from({length: rows}, (_, i) => BigInt((values[i] as Date | null)?.getTime() ?? 0));
   }
-}
-
-/** A batch of a stream: its rows can be read, one by one, while it is the current one. */
-export interface ReadBatch {
-  readonly rows: number;
-  /** Last whole batch of its file: the one that a crash may have left half written. */
-  readonly last: boolean;
-  /** Values of a row by column. Columns unknown to the file are null. Bytes are views. Throws where the batch is garbage. */
-  row(index: number): Record<string, unknown>;
-}
-
-/** All whole batches of a stream file; ends in silence where the file is torn. */
-export async function* readBatches(table: Table, path: string): AsyncGenerator<ReadBatch> {
-  let held: RecordBatch | undefined;
-  for await (const batch of wholeBatches(table, path)) {
-    if (held !== undefined) yield readBatch(table, held, false);
-    held = batch;
-  }
-  if (held !== undefined) yield readBatch(table, held, true);
-}
-
-async function* wholeBatches(table: Table, path: string): AsyncGenerator<RecordBatch> {
-  const stream = createReadStream(path, {highWaterMark: 1 << 20});
-  let iterator: AsyncIterator<RecordBatch> | undefined;
-  try {
-    while (true) {
-      let batch: RecordBatch;
-      try {
-        if (iterator === undefined) {
-          const reader = await (await RecordBatchReader.from(stream)).open();
-          checkVersion(table, reader.schema, path);
-          iterator = reader[Symbol.asyncIterator]() as AsyncIterator<RecordBatch>;
-        }
-        const next = await iterator.next();
-        if (next.done) return;
-        batch = next.value;
-      } catch (error) {
-        if (error instanceof CrawlError) throw error;
-        if (systemCode(error) !== undefined) throw fileError(error, path);
-        return; // torn here: what came before is whole
-      }
-      yield batch;
-    }
-  } finally {
-    stream.destroy();
-  }
-}
-
-function checkVersion(table: Table, schema: Schema | undefined, path: string): void {
-  const version = Number(schema?.metadata.get(tableMetadata.version) ?? 1);
-  if (version > table.version)
-    throw new CrawlError(
-      'VERSION_NEWER',
-      `${path} has version ${version} of the table ${table.name}; this program knows version ${table.version}`,
-      {facts: {path, table: table.name, version, known: table.version}},
-    );
-}
-
-function readBatch(table: Table, batch: RecordBatch, last: boolean): ReadBatch {
-  const columns = Object.entries(table.columns).map(([name, column]) => ({
-    name,
-    value: columnReader(column, batch.getChild(name)),
-  }));
-  return {
-    rows: batch.numRows,
-    last,
-    row(index) {
-      const row: Record<string, unknown> = {};
-      for (const {name, value} of columns) row[name] = value(index);
-      return row;
-    },
-  };
-}
-
-function columnReader(column: Column, vector: Vector | null): (index: number) => unknown {
-  if (vector === null) return () => null;
-  switch (column.type) {
-    case 'text':
-    case 'json':
-      return textReader(vector);
-    case 'count':
-      return (index) => {
-        const value: unknown = vector.get(index);
-        return value === null ? null : Number(value);
-      };
-    case 'timestamp':
-      return (index) => {
-        const value: unknown = vector.get(index);
-        return value === null ? null : new Date(Number(value));
-      };
-    default:
-      return (index) => vector.get(index);
-  }
-}
-
-/** Arrow's own reading of texts drops a leading U+FEFF. */
-function textReader(vector: Vector): (index: number) => string | null {
-  const data = vector.data[0]!; // a batch has one piece of each column
-  const bytes = data.values as Uint8Array;
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return (index) =>
-    data.getValid(index)
-      ? text.toString('utf8', data.valueOffsets[index], data.valueOffsets[index + 1])
-      : null;
 }

@@ -1,7 +1,7 @@
 import {type ContentRow, content} from '../schema/content.ts';
 import {type Capture, fetch} from '../schema/fetch.ts';
 import type {Row, Table} from '../schema/table.ts';
-import {readJournal} from './journal-read.ts';
+import {journalOutcomes, readJournal} from './journal-read.ts';
 import type {FileRef} from './manifest-types.ts';
 import type {TableFile} from './store.ts';
 
@@ -68,7 +68,8 @@ export async function sealJournals(dir: string, options: SealOptions): Promise<S
             payload.byteLength,
           );
         } else shared++;
-        await fetchFiles.write({...row, content_segment: held ?? options.segment}, 500);
+        row.content_segment = held ?? options.segment;
+        await fetchFiles.write(row, 500);
       }
     }
     return {
@@ -100,8 +101,7 @@ function contentRow(segment: string, digest: string, sha256: string, payload: Ui
 async function latestOutcomes(dir: string): Promise<Map<string | bigint, number>> {
   const latest = new Map<string | bigint, number>();
   let at = 0;
-  for await (const batch of readJournal(dir))
-    for (const {row} of batch.entries) latest.set(identity(row), at++);
+  for await (const rows of journalOutcomes(dir)) for (const row of rows) latest.set(identity(row), at++);
   return latest;
 }
 

@@ -18,8 +18,9 @@ export const journalTable: Table = {
   key: fetch.key,
   columns: {
     ...fetch.columns,
-    [payloadColumn]: {type: 'bytes', nullable: true, doc: 'The payload.'},
     [checkColumn]: {type: 'count', doc: 'CRC-32 of the row without its payload.'},
+    // The last column, so that it can be left on the disk: see readBatches.
+    [payloadColumn]: {type: 'bytes', nullable: true, doc: 'The payload.'},
   },
 };
 
@@ -34,14 +35,16 @@ const fetchColumns = Object.keys(fetch.columns);
 /** Values of an entry in the order of {@link journalTable}'s columns. */
 export function journalValues(row: Capture, payload: Uint8Array | null): unknown[] {
   const values: unknown[] = fetchColumns.map((name) => row[name as keyof Capture]);
-  values.push(payload, rowCheck(values));
+  values.push(rowCheck(values), payload);
   return values;
 }
 
-/** The entry that a journal row holds. */
-export function journalEntry(values: Readonly<Record<string, unknown>>): JournalEntry {
-  const {[payloadColumn]: payload, [checkColumn]: _, ...row} = values;
-  return {row: row as Capture, payload: payload as Uint8Array | null}; // the columns of journalTable
+/** The entry that a journal row holds; the row is taken apart for it. */
+export function journalEntry(values: Record<string, unknown>): JournalEntry {
+  const payload = values[payloadColumn] ?? null;
+  delete values[payloadColumn];
+  delete values[checkColumn];
+  return {row: values as Capture, payload: payload as Uint8Array | null}; // the columns of journalTable
 }
 
 /** Whether a row read back is what was written: checksum of the row, digest of the payload. */

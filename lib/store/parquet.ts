@@ -165,8 +165,14 @@ class ParquetTableFile<T extends Table> implements TableFile<T> {
         const data = this.#pending[i]!;
         if (rawColumns.has(name))
           return {name, data, encoding: 'PLAIN', codec: 'UNCOMPRESSED', statistics: false};
-        // Booleans in RLE, the writer's own choice, are read as garbage by parquetjs (measured 2026-11).
-        return this.#columns[i]!.type === 'boolean' ? {name, data, encoding: 'PLAIN'} : {name, data};
+        switch (this.#columns[i]!.type) {
+          case 'boolean': // in RLE, the writer's own choice, parquetjs reads garbage (measured 2026-11)
+            return {name, data, encoding: 'PLAIN'};
+          case 'bytes': // nobody asks for the least header or signature
+            return {name, data, statistics: false};
+          default:
+            return {name, data};
+        }
       });
       writer.write({columnData, rowGroupSize: rows});
       this.#rows += rows;
