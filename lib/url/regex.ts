@@ -11,10 +11,10 @@ export interface Pattern {
   test(text: string): boolean;
   /** Matches the whole text. */
   testWhole(text: string): boolean;
-  /** All matches replaced; `$1` in the replacement is a group. */
+  /** All matches replaced, in Java's syntax: `$1` and `${name}` are groups, `\\$` is a dollar. */
   replace(text: string, replacement: string): string;
-  /** Throws where the replacement names a group that the pattern has not. */
-  check(replacement: string): void;
+  /** What is wrong with a replacement: it names a group that the pattern has not. Undefined if nothing is. */
+  replacementProblem(replacement: string): string | undefined;
 }
 
 /** @param where file and line, for the message of a bad pattern */
@@ -43,10 +43,16 @@ export function compilePattern(
     source,
     test: (text) => re.test(text),
     testWhole: (text) => re.testExact(text),
-    replace: (text, replacement) => re.matcher(text).replaceAll(replacement),
-    check: (replacement) => {
-      for (const [, group] of replacement.matchAll(/\\.|\$(\d+)/g))
-        if (group !== undefined && Number(group) > re.groupCount()) throw new Error(`no group ${group}`);
+    replace: (text, replacement) => re.matcher(text).replaceAll(replacement, true),
+    replacementProblem: (replacement) => {
+      for (const [part, digit, name, bare] of replacement.matchAll(
+        /\\[\s\S]|\$(?:(\d)|\{(\w+)\})|([\\$])/g,
+      )) {
+        if (bare !== undefined) return 'a $ or \\ that means itself is written \\$ or \\\\';
+        if (digit !== undefined && Number(digit) > re.groupCount()) return `no group ${part}`;
+        if (name !== undefined && !Object.hasOwn(re.namedGroups(), name)) return `no group ${part}`;
+      }
+      return undefined;
     },
   };
 }

@@ -1,8 +1,9 @@
 import {CrawlError} from '../errors.ts';
+import {isNutchRules, nutchReplacements} from './nutch-rules.ts';
 import {compilePattern, type Pattern} from './regex.ts';
 
 /**
- * The file of `url.rules`: what normalization does beyond its settings, for all hosts or for some.
+ * The file of `url.rules` (or Nutch's regex-normalize.xml): what normalization does beyond its settings, for all hosts or for some.
  *
  * ```
  * # comment
@@ -55,14 +56,12 @@ const newSection = (kind: RuleSection['kind'], name: string): Draft => ({
 
 /** Reads the file; throws CONFIG_INVALID with file and line at the first line that is no rule. */
 export function parseUrlRules(text: string, file: string): readonly RuleSection[] {
+  if (isNutchRules(text)) return [nutchSection(text, file)];
   const sections: Draft[] = [newSection('all', '')];
   const lines = text.replace(/^\uFEFF/, '').split(/\r\n|\n|\r/);
   for (const [index, raw] of lines.entries()) {
     const line = index + 1;
-    const bad = (problem: string) =>
-      new CrawlError('CONFIG_INVALID', `${file}:${line}: ${problem}: ${raw.slice(0, 200)}`, {
-        facts: {file, line},
-      });
+    const bad = (problem: string) => badUrlRule(file, line, `${problem}: ${raw.slice(0, 200)}`);
     const section = sections[sections.length - 1]!;
     const content = raw.trim();
     if (content === '' || content.startsWith('#')) continue;
@@ -82,19 +81,37 @@ export function parseUrlRules(text: string, file: string): readonly RuleSection[
     } else {
       const tab = raw.indexOf('\t');
       if (tab < 0) throw bad('expected PATTERN<tab>REPLACEMENT');
-      const source = raw.slice(0, tab);
-      const pattern = compilePattern(source, {file, line});
-      const replacement = raw.slice(tab + 1).trim();
-      try {
-        // Says now whether the replacement names a group that is not there.
-        pattern.check(replacement);
-      } catch (cause) {
-        throw bad(`bad replacement (${cause instanceof Error ? cause.message : String(cause)})`);
-      }
-      section.replacements.push({pattern, with: replacement, file, line});
+      section.replacements.push(replacementOf(raw.slice(0, tab), raw.slice(tab + 1).trim(), {file, line}));
     }
   }
   return sections;
+}
+
+/** Rules of Nutch's regex-normalize.xml, which hold for all hosts. */
+function nutchSection(text: string, file: string): RuleSection {
+  const section = newSection('all', '');
+  for (const rule of nutchReplacements(text)) {
+    if (rule.pattern === undefined)
+      throw badUrlRule(file, rule.line, 'a <regex> needs a <pattern> and a <substitution>');
+    section.replacements.push(replacementOf(rule.pattern, rule.substitution, {file, line: rule.line}));
+  }
+  return section;
+}
+
+function replacementOf(
+  source: string,
+  replacement: string,
+  place: {file: string; line: number},
+): Replacement {
+  const pattern = compilePattern(source, place);
+  const problem = pattern.replacementProblem(replacement);
+  if (problem !== undefined)
+    throw badUrlRule(place.file, place.line, `bad replacement (${problem}): ${replacement.slice(0, 200)}`);
+  return {pattern, with: replacement, ...place};
+}
+
+function badUrlRule(file: string, line: number, problem: string): CrawlError {
+  return new CrawlError('CONFIG_INVALID', `${file}:${line}: ${problem}`, {facts: {file, line}});
 }
 
 /** Does the section hold for the host? */

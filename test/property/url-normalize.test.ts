@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import fc from 'fast-check';
+import {CrawlError} from '../../lib/errors.ts';
 import {identify} from '../../lib/url/keys.ts';
 import {
   explainUrl,
@@ -125,5 +126,72 @@ test('the settings that remove nothing leave what a server sees as the same text
       assert.equal(decode(after.search), decode(parsed.search));
     }),
     {numRuns: 2000},
+  );
+});
+
+test('a rule file of any text is a policy that never throws, or an error with file and line', () => {
+  const words = fc.constantFrom(
+    ...[
+      '\t',
+      '\n',
+      '\r\n',
+      '#',
+      '@all',
+      '@domain ',
+      '@host ',
+      'example.org',
+      ':strip ',
+      ':keep ',
+      ':sort',
+      ' ',
+      'a',
+    ],
+    ...[
+      '(a)',
+      '(?<n>h)',
+      '(?:t|x)*',
+      '[a-z]+',
+      '^',
+      '$',
+      '.*',
+      '$1',
+      '$2',
+      '$' + '{n}',
+      '\\',
+      '\\$',
+      '\\1',
+      '(?!a)',
+      '\ufeff',
+    ],
+    ...[
+      '<regex-normalize>',
+      '<regex>',
+      '</regex>',
+      '<pattern>',
+      '</pattern>',
+      '<substitution>',
+      '</substitution>',
+    ],
+    ...['<substitution/>', '<!--', '-->', '&amp;', '&#x110000;', '&#0;'],
+  );
+  const text = fc.oneof(
+    fc.array(words, {maxLength: 25}).map((parts) => parts.join('')),
+    fc.array(words, {maxLength: 12}).map((parts) => `<regex-normalize><regex><pattern>${parts.join('')}`),
+    fc.string({unit: 'binary', maxLength: 60}),
+  );
+  fc.assert(
+    fc.property(text, texts, (rules, input) => {
+      let policy: UrlPolicy;
+      try {
+        policy = urlPolicy(base, {text: rules, file: 'rules.txt'});
+      } catch (error) {
+        assert.ok(error instanceof CrawlError && error.code === 'CONFIG_INVALID', String(error));
+        assert.match(error.message, /^rules\.txt:\d+: /);
+        return;
+      }
+      const once = normalizeUrl(input, policy);
+      if ('url' in once) assert.deepEqual(normalizeUrl(once.url, policy), once);
+    }),
+    {numRuns: 4000},
   );
 });

@@ -167,6 +167,35 @@ test('rules of a file: replacements, and what holds for some hosts', () => {
   for (const [input, expected] of cases) assert.equal(normal(input, {}, rules), expected, input);
 });
 
+test('Nutch’s regex-normalize.xml is read as it is', () => {
+  const rules = `<?xml version="1.0"?>
+<!-- <regex><pattern>a</pattern><substitution>b</substitution></regex>
+-->
+<regex-normalize>
+<regex>
+  <pattern>(?i)([?&amp;])ticket=[^&amp;]*(&amp;|$)</pattern>
+  <substitution>$1</substitution>
+</regex>
+<regex><pattern>&#91;?&amp;&#x5d;$</pattern><substitution/></regex>
+</regex-normalize>`;
+  assert.equal(normal('http://a.org/?x=1&Ticket=5&y=2', {}, rules), 'http://a.org/?x=1&y=2');
+  assert.equal(normal('http://a.org/?x=1&ticket=5', {}, rules), 'http://a.org/?x=1');
+  assert.equal(
+    explainUrl('http://a.org/?x=1&ticket=5', policyOf({}, rules))
+      .steps.map(({name}) => name)
+      .join(),
+    'rule rules.txt:5,rule rules.txt:9',
+  );
+  assert.throws(
+    () => policyOf({}, '<regex-normalize>\n<regex><pattern>a</pattern></regex></regex-normalize>'),
+    /rules\.txt:2: a <regex> needs/,
+  );
+  assert.throws(
+    () => policyOf({}, '<regex-normalize>\n<regex><pattern>(</pattern><substitution/></regex>'),
+    /rules\.txt:2: bad regular/,
+  );
+});
+
 test('rules that never settle give a reason, not a URL', () => {
   assert.match(
     normal('http://a.org/', {}, 'org/(a*)$\torg/a$1'),
@@ -186,7 +215,10 @@ test('a bad rule is an error with file and line', () => {
   const bad: readonly (readonly [string, RegExp])[] = [
     ['a b', /^rules\.txt:2: expected PATTERN<tab>REPLACEMENT/],
     ['(\tx', /^rules\.txt:2: bad regular expression/],
-    ['(a)\t$2', /^rules\.txt:2: bad replacement \(no group 2\)/],
+    ['(a)\t$2', /^rules\.txt:2: bad replacement \(no group \$2\)/],
+    ['(a)\t$' + '{b}', /^rules\.txt:2: bad replacement \(no group \$\{b\}\)/],
+    ['(a)\tb$', /^rules\.txt:2: bad replacement \(a \$ or/],
+    ['(a)\tb\\', /^rules\.txt:2: bad replacement \(a \$ or/],
     ['@domain', /^rules\.txt:2: expected @all/],
     ['@host a b', /^rules\.txt:2: expected @all/],
     [':strip', /^rules\.txt:2: expected :strip/],
