@@ -1,0 +1,339 @@
+-- The outcome of fetched segments, merged into the crawldb. jobs/updatedb-task.ts runs the steps in this order.
+-- Views: crawldb, captures (fetch), parse, outlinks, seeds, hoststate, hoststats.
+-- Table segs (segment, mode): apply (outcomes and links), reparse (signatures and links of a segment applied
+-- before), history (applied before; read for URLs whose outcomes come late).
+
+-- step: outcomes
+-- One row for each outcome of a URL: its own, or that of a redirect that led to it. Few rows: what the round fetched.
+CREATE TABLE outcome AS
+SELECT
+  c.host_key, c.url_key, c.url, c.kind, c.hop, c.origin_url, c.depth, c.seed,
+  c.segment, c.status, c.reason, c.fetch_time, c.fetch_status, c.fetch_redirect,
+  c.content_digest, c.content_segment, c.etag, c.last_modified,
+  p.status AS parse_status, p.reason AS parse_reason, p.signature, p.text_signature, p.simhash, p.canonical_url,
+  h.next_allowed_time AS host_allowed,
+  s.mode
+FROM captures c
+JOIN segs s USING (segment)
+LEFT JOIN parse p USING (segment, capture_id)
+LEFT JOIN hoststate h ON h.host_key = c.host_key
+WHERE s.mode = 'apply' AND c.kind IN ('page', 'hop', 'sitemap', 'imported');
+
+-- What is known of the URLs asked for, numbered in order of key.
+CREATE TABLE visited_key AS
+SELECT host_key, url_key, row_number() OVER (ORDER BY host_key, url_key) - 1 AS n, false AS late
+FROM (SELECT DISTINCT host_key, url_key FROM outcome);
+
+CREATE TABLE old_row AS
+SELECT c.* FROM crawldb c SEMI JOIN visited_key v USING (host_key, url_key);
+
+-- step: late
+-- URLs whose row holds newer outcomes than these: all their outcomes are read again.
+UPDATE visited_key SET late = true
+FROM (
+  SELECT DISTINCT o.host_key, o.url_key
+  FROM outcome o JOIN old_row r USING (host_key, url_key)
+  WHERE o.fetch_time < r.fetch_time OR o.segment < r.updated_segment
+) l
+WHERE visited_key.host_key = l.host_key AND visited_key.url_key = l.url_key;
+
+INSERT INTO outcome
+SELECT
+  c.host_key, c.url_key, c.url, c.kind, c.hop, c.origin_url, c.depth, c.seed,
+  c.segment, c.status, c.reason, c.fetch_time, c.fetch_status, c.fetch_redirect,
+  c.content_digest, c.content_segment, c.etag, c.last_modified,
+  p.status, p.reason, p.signature, p.text_signature, p.simhash, p.canonical_url,
+  h.next_allowed_time,
+  s.mode
+FROM captures c
+JOIN segs s USING (segment)
+SEMI JOIN (SELECT host_key, url_key FROM visited_key WHERE late) v USING (host_key, url_key)
+LEFT JOIN parse p USING (segment, capture_id)
+LEFT JOIN hoststate h ON h.host_key = c.host_key
+WHERE s.mode = 'history' AND c.kind IN ('page', 'hop', 'sitemap', 'imported');
+
+-- step: origins
+-- Where a redirect led on from, for targets that the crawldb does not know; and the scope and tag of seeds.
+CREATE TABLE origin AS
+SELECT o.segment, o.url AS origin_url, max(r.score) AS score, min(r.depth) AS depth
+FROM outcome o JOIN old_row r USING (host_key, url_key)
+WHERE o.kind <> 'hop'
+GROUP BY ALL;
+
+CREATE TABLE seed_fact AS
+SELECT url AS seed, arg_max(tag, injected_time) AS tag, arg_max(scope, injected_time) AS scope
+FROM seeds WHERE outcome IN ('added', 'updated')
+GROUP BY url;
+
+-- step: batch
+-- Outcomes of some URLs with all that the state machine looks at, in order of URL and time. $first, $last.
+SELECT
+  v.n, v.late, o.*,
+  g.score AS origin_score, f.tag AS seed_tag, f.scope AS seed_scope
+FROM outcome o
+JOIN visited_key v USING (host_key, url_key)
+LEFT JOIN origin g USING (segment, origin_url)
+LEFT JOIN seed_fact f USING (seed)
+WHERE v.n BETWEEN $first AND $last
+ORDER BY v.n, o.fetch_time, o.segment, o.hop, o.kind;
+
+-- step: old_batch
+SELECT v.n, r.* FROM old_row r JOIN visited_key v USING (host_key, url_key)
+WHERE v.n BETWEEN $first AND $last;
+
+-- step: current
+-- The crawldb as it is so far: changed rows in place of the old.
+CREATE VIEW current_row AS
+SELECT c.* FROM crawldb c ANTI JOIN changed d USING (host_key, url_key)
+UNION ALL
+SELECT * FROM changed;
+
+-- step: reparsed
+-- The newest parsed capture of each URL in each segment parsed anew.
+CREATE TABLE reparsed AS
+WITH one AS (
+  SELECT
+    p.host_key, p.url_key, p.segment, p.status AS parse_status, p.reason AS parse_reason,
+    p.signature, p.text_signature, p.simhash, p.canonical_url
+  FROM parse p
+  JOIN segs s USING (segment)
+  JOIN captures c USING (segment, capture_id)
+  WHERE s.mode = 'reparse'
+  QUALIFY row_number() OVER (
+    PARTITION BY p.segment, p.host_key, p.url_key ORDER BY c.fetch_time DESC, p.capture_id
+  ) = 1
+)
+SELECT row_number() OVER (ORDER BY o.host_key, o.url_key) - 1 AS n, o.*
+FROM one o SEMI JOIN (SELECT host_key, url_key, last_success_segment AS segment FROM current_row) r
+USING (host_key, url_key, segment);
+
+-- step: reparsed_batch
+SELECT * FROM reparsed WHERE n BETWEEN $first AND $last ORDER BY n;
+
+-- step: reparsed_rows
+SELECT p.n, r.* FROM current_row r
+JOIN (SELECT n, host_key, url_key FROM reparsed WHERE n BETWEEN $first AND $last) p USING (host_key, url_key);
+
+-- step: affected
+-- Signatures whose group of equal pages may have changed: those of the changed rows, as they were and as they are.
+CREATE TABLE affected AS
+SELECT DISTINCT signature
+FROM (
+  SELECT signature FROM changed
+  UNION ALL
+  SELECT c.signature FROM crawldb c SEMI JOIN changed d USING (host_key, url_key)
+)
+WHERE signature IS NOT NULL;
+
+-- step: doubtful
+-- Links that other rules decided than those of today. Scope is decided anew; what a page itself says holds.
+CREATE TABLE doubtful AS
+SELECT
+  row_number() OVER () - 1 AS n,
+  l.to_host_key, l.to_url_key, l.to_url, l.to_host_name, l.to_registered_domain,
+  l.from_host_key, l.from_url_key, l.from_url, l.fetch_time, l.depth, l.seed, l.hop_type, l.kind, l.rel,
+  coalesce(p.robots_nofollow, false) AS page_nofollow, f.scope AS seed_scope
+FROM outlinks l
+JOIN segs s USING (segment)
+LEFT JOIN parse p USING (segment, capture_id)
+LEFT JOIN seed_fact f ON f.seed = l.seed
+WHERE s.mode IN ('apply', 'reparse')
+  AND l.rules_digest <> $digest
+  AND l.to_url_key IS NOT NULL
+  AND (l.accepted OR list_contains(string_split($scope_reasons, ','), l.reason));
+
+-- step: links
+-- Accepted links of the segments. Redirects that fetch saw are among them, whether parsed or not.
+CREATE TABLE accepted_link AS
+SELECT
+  l.to_host_key, l.to_url_key, l.from_host_key, l.from_url_key, l.fetch_time, l.depth, l.hop_type,
+  l.to_url, l.to_host_name, l.to_registered_domain, l.from_url, l.seed
+FROM outlinks l
+JOIN segs s USING (segment)
+WHERE s.mode IN ('apply', 'reparse') AND l.accepted AND l.rules_digest = $digest AND l.to_url_key IS NOT NULL
+UNION ALL
+SELECT
+  l.to_host_key, l.to_url_key, l.from_host_key, l.from_url_key, l.fetch_time, l.depth, l.hop_type,
+  l.to_url, l.to_host_name, l.to_registered_domain, l.from_url, l.seed
+FROM doubtful l SEMI JOIN verdict v USING (n)
+UNION ALL
+SELECT
+  to_host_key, to_url_key, from_host_key, from_url_key, fetch_time, depth, 'R',
+  to_url, to_host_name, to_registered_domain, from_url, seed
+FROM redirect;
+
+-- step: sources
+-- Pages that link, numbered by two orders: lineage (fewest links from a seed, then the seed's URL) and discovery
+-- (time, then the page's URL). The score handed on is the page's times $decay; a redirect hands on all of it.
+CREATE TABLE source AS
+WITH found AS (
+  SELECT
+    from_host_key, from_url_key, fetch_time, depth, hop_type,
+    min(from_url) AS from_url, min(seed) AS seed
+  FROM accepted_link
+  GROUP BY ALL
+), known AS (
+  SELECT host_key, url_key, score, status
+  FROM current_row SEMI JOIN (SELECT from_host_key AS host_key, from_url_key AS url_key FROM found)
+  USING (host_key, url_key)
+)
+SELECT
+  f.*,
+  coalesce(k.score, $score) * CASE WHEN f.hop_type = 'R' THEN 1 ELSE $decay END AS score,
+  coalesce(k.status = 'duplicate', false) AND NOT $follow_duplicates AS repeated,
+  dense_rank() OVER (ORDER BY f.depth, f.seed NULLS LAST) AS lineage,
+  row_number() OVER (ORDER BY f.fetch_time, f.from_url, f.hop_type, f.depth) AS discovery
+FROM found f LEFT JOIN known k ON k.host_key = f.from_host_key AND k.url_key = f.from_url_key;
+
+-- step: targets
+-- Each target once, by its key alone: no string is touched for the many that are known.
+CREATE TABLE target AS
+SELECT
+  l.to_host_key AS host_key, l.to_url_key AS url_key,
+  min(s.lineage) FILTER (NOT s.repeated) AS lineage,
+  min(s.discovery) FILTER (NOT s.repeated) AS discovery,
+  max(s.score) FILTER (NOT s.repeated) AS score
+FROM accepted_link l JOIN source s USING (from_host_key, from_url_key, fetch_time, depth, hop_type)
+GROUP BY ALL;
+
+CREATE TABLE known_target AS
+SELECT c.host_key, c.url_key, c.url, c.score, c.depth, c.seed, c.discovered_time, c.discovered_from
+FROM current_row c SEMI JOIN target t USING (host_key, url_key);
+
+-- New targets with their strings. Two URLs of one key pair: the first in order stays.
+CREATE TABLE fresh AS
+WITH wanted AS (
+  SELECT * FROM target ANTI JOIN known_target USING (host_key, url_key)
+), named AS (
+  SELECT
+    to_host_key AS host_key, to_url_key AS url_key,
+    min(to_url) AS url, max(to_url) AS last_url,
+    arg_min(to_host_name, to_url) AS url_host_name,
+    arg_min(to_registered_domain, to_url) AS url_host_registered_domain
+  FROM accepted_link SEMI JOIN (SELECT host_key AS to_host_key, url_key AS to_url_key FROM wanted)
+  USING (to_host_key, to_url_key)
+  GROUP BY 1, 2
+)
+SELECT w.lineage, w.discovery, w.score, n.*
+FROM wanted w JOIN named n USING (host_key, url_key);
+
+-- step: admit
+-- New URLs that are added, and why the others are not. $max_host, $max_domain: known URLs, -1 for no end.
+CREATE TABLE lineage AS
+SELECT s.lineage, min(s.depth) AS depth, min(s.seed) AS seed, min(f.tag) AS tag
+FROM source s LEFT JOIN seed_fact f USING (seed)
+GROUP BY s.lineage;
+
+CREATE TABLE judged AS
+WITH known_host AS (
+  SELECT host_key, url_host_registered_domain, sum(urls) AS urls
+  FROM (
+    SELECT host_key, url_host_registered_domain, urls FROM hoststats
+    UNION ALL
+    SELECT host_key, url_host_registered_domain, 1 FROM changed ANTI JOIN crawldb USING (host_key, url_key)
+  )
+  GROUP BY ALL
+), known_domain AS (
+  SELECT url_host_registered_domain, sum(urls) AS urls FROM known_host GROUP BY ALL
+), in_host AS (
+  SELECT
+    f.*, l.depth, l.seed, l.tag,
+    $max_host < 0 OR coalesce(h.urls, 0)
+      + row_number() OVER (PARTITION BY f.host_key ORDER BY f.score DESC, l.depth, f.url_key) <= $max_host AS fits_host
+  FROM fresh f
+  JOIN lineage l USING (lineage)
+  LEFT JOIN (SELECT host_key, sum(urls) AS urls FROM known_host GROUP BY ALL) h USING (host_key)
+), in_domain AS (
+  SELECT
+    i.*,
+    i.fits_host AND ($max_domain < 0 OR coalesce(d.urls, 0)
+      + sum(i.fits_host::INTEGER) OVER (
+        PARTITION BY i.url_host_registered_domain ORDER BY i.score DESC, i.depth, i.url_key, i.host_key
+        ROWS UNBOUNDED PRECEDING
+      ) <= $max_domain) AS fits
+  FROM in_host i LEFT JOIN known_domain d USING (url_host_registered_domain)
+)
+SELECT
+  d.*, s.fetch_time AS discovered_time, s.from_url AS discovered_from, s.hop_type,
+  CASE WHEN NOT $additions THEN 'no_additions' WHEN NOT d.fits THEN 'over_budget' END AS reason
+FROM in_domain d JOIN source s USING (discovery);
+
+INSERT INTO changed BY NAME
+SELECT
+  host_key, url_key, url, url_host_name, url_host_registered_domain,
+  'unfetched' AS status, score, depth, seed, tag, hop_type, discovered_time, discovered_from,
+  discovered_time AS next_fetch_time, $interval_s AS fetch_interval_s, false AS fixed_interval,
+  0 AS retries, 0 AS visits, 0 AS changes, 0 AS inlinks, 0 AS revision
+FROM judged WHERE reason IS NULL;
+
+-- step: refusals
+-- New URLs that were not added, by reason.
+SELECT reason, count(*)::BIGINT AS n FROM (
+  SELECT reason FROM judged WHERE reason IS NOT NULL
+  UNION ALL
+  SELECT 'duplicate_source' FROM target ANTI JOIN known_target USING (host_key, url_key) WHERE discovery IS NULL
+  UNION ALL
+  SELECT 'key_clash' FROM fresh WHERE url <> last_url
+  UNION ALL
+  SELECT 'key_clash' FROM (
+    SELECT DISTINCT l.to_url
+    FROM accepted_link l JOIN known_target k ON k.host_key = l.to_host_key AND k.url_key = l.to_url_key
+    WHERE l.to_url <> k.url
+  )
+)
+GROUP BY reason ORDER BY reason;
+
+-- step: earlier
+-- Known URLs that these segments reach by fewer links, saw earlier, or value more. Seeds stay what they are. All three
+-- are least or greatest values, so that the order of segments does not matter; and as the score shrinks with each
+-- link, a URL that is found again from further away is not touched.
+CREATE TABLE earlier AS
+WITH better AS (
+  SELECT
+    k.host_key, k.url_key,
+    l.depth < k.depth OR (l.depth = k.depth AND l.seed < coalesce(k.seed, l.seed)) AS nearer,
+    s.fetch_time < k.discovered_time OR (s.fetch_time = k.discovered_time AND s.from_url < k.discovered_from)
+      AS sooner,
+    t.score > k.score AS dearer,
+    l.depth, l.seed, l.tag, t.score, s.fetch_time, s.from_url, s.hop_type
+  FROM known_target k
+  JOIN target t USING (host_key, url_key)
+  JOIN lineage l USING (lineage)
+  JOIN source s USING (discovery)
+  WHERE k.discovered_from IS NOT NULL
+)
+SELECT c.* REPLACE (
+  CASE WHEN b.nearer THEN b.depth ELSE c.depth END AS depth,
+  CASE WHEN b.nearer THEN b.seed ELSE c.seed END AS seed,
+  CASE WHEN b.nearer THEN b.tag ELSE c.tag END AS tag,
+  CASE WHEN b.sooner THEN b.fetch_time ELSE c.discovered_time END AS discovered_time,
+  CASE WHEN b.sooner THEN b.from_url ELSE c.discovered_from END AS discovered_from,
+  CASE WHEN b.sooner THEN b.hop_type ELSE c.hop_type END AS hop_type,
+  CASE WHEN b.sooner AND c.fetch_time IS NULL THEN least(b.fetch_time, c.next_fetch_time)
+    ELSE c.next_fetch_time END AS next_fetch_time,
+  greatest(b.score, c.score) AS score
+)
+FROM current_row c JOIN (SELECT * FROM better WHERE nearer OR sooner OR dearer) b USING (host_key, url_key);
+
+-- step: counted
+-- What is added to the counts of hosts: pages fetched, bytes received, URLs refused.
+CREATE TABLE counted AS
+SELECT
+  c.host_key, min(c.url_host_name) AS url_host_name,
+  min(c.url_host_registered_domain) AS url_host_registered_domain,
+  count(*) FILTER (c.kind = 'page' AND c.status = 'success') AS pages_fetched,
+  coalesce(sum(c.content_length), 0)::BIGINT AS body_bytes,
+  0::BIGINT AS over_budget
+FROM captures c JOIN segs s USING (segment)
+WHERE s.mode = 'apply'
+GROUP BY c.host_key
+UNION ALL
+SELECT host_key, min(url_host_name), min(url_host_registered_domain), 0, 0, count(*)
+FROM judged WHERE reason = 'over_budget'
+GROUP BY host_key;
+
+-- step: totals
+SELECT
+  (SELECT count(*) FROM changed)::BIGINT AS changed,
+  (SELECT count(*) FROM changed ANTI JOIN crawldb USING (host_key, url_key))::BIGINT AS added,
+  (SELECT count(*) FROM dedup_row WHERE status = 'duplicate')::BIGINT AS duplicates;
