@@ -8,7 +8,7 @@ import {
   type Vector,
 } from 'apache-arrow';
 import {CrawlError} from '../errors.ts';
-import type {Column, Table} from '../schema/table.ts';
+import type {Column, ColumnType, Table} from '../schema/table.ts';
 import {fileError} from './table-io.ts';
 import {tableMetadata} from './table-schema.ts';
 
@@ -194,34 +194,38 @@ function rowReader(
   };
 }
 
+/**
+ * Reads values straight from a column's buffers: Arrow's own access goes through a visitor a value, and its
+ * reading of texts drops a leading U+FEFF.
+ */
 function columnReader(column: Column, vector: Vector | null): (index: number) => unknown {
   if (vector === null) return () => null;
-  switch (column.type) {
-    case 'text':
-    case 'json':
-      return textReader(vector);
-    case 'count':
-      return (index) => {
-        const value: unknown = vector.get(index);
-        return value === null ? null : Number(value);
-      };
-    case 'timestamp':
-      return (index) => {
-        const value: unknown = vector.get(index);
-        return value === null ? null : new Date(Number(value));
-      };
-    default:
-      return (index) => vector.get(index);
-  }
+  const data = vector.data[0]!; // a batch has one piece of each column
+  const value = valueReader(column.type, vector);
+  return data.nullCount === 0 ? value : (index) => (data.getValid(index) ? value(index) : null);
 }
 
-/** Arrow's own reading of texts drops a leading U+FEFF. */
-function textReader(vector: Vector): (index: number) => string | null {
-  const data = vector.data[0]!; // a batch has one piece of each column
-  const bytes = data.values as Uint8Array;
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return (index) =>
-    data.getValid(index)
-      ? text.toString('utf8', data.valueOffsets[index], data.valueOffsets[index + 1])
-      : null;
+function valueReader(type: ColumnType, vector: Vector): (index: number) => unknown {
+  const {values, valueOffsets: offsets} = vector.data[0]!;
+  switch (type) {
+    case 'text':
+    case 'json': {
+      const bytes = values as Uint8Array;
+      const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+      return (index) => text.toString('utf8', offsets[index], offsets[index + 1]);
+    }
+    case 'bytes':
+      return (index) => (values as Uint8Array).subarray(offsets[index], offsets[index + 1]);
+    case 'boolean':
+      return (index) => vector.get(index);
+    case 'count':
+      return (index) => Number((values as BigInt64Array)[index]);
+    case 'timestamp':
+      return (index) => new Date(Number((values as BigInt64Array)[index]));
+    case 'int16':
+    case 'int32':
+    case 'double':
+    case 'key':
+      return (index) => (values as Float64Array | BigUint64Array)[index];
+  }
 }

@@ -168,8 +168,8 @@ class ParquetTableFile<T extends Table> implements TableFile<T> {
         switch (this.#columns[i]!.type) {
           case 'boolean': // in RLE, the writer's own choice, parquetjs reads garbage (measured 2026-11)
             return {name, data, encoding: 'PLAIN'};
-          case 'bytes': // nobody asks for the least header or signature
-            return {name, data, statistics: false};
+          case 'bytes': // nobody asks for the least header or signature, and few are equal
+            return {name, data, encoding: 'PLAIN', statistics: false};
           default:
             return {name, data};
         }
