@@ -108,9 +108,14 @@ export function readXml(
       onError(start, `unmatched end tag ${closing}`);
       return;
     }
+    closeDownTo(depth, start, false);
+  };
+
+  /** Closes elements until `depth` are open; the last of them is at fault only if its end tag is missing too. */
+  const closeDownTo = (depth: number, position: Position, isMissing: boolean) => {
     while (open.length > depth) {
       const closed = open.pop()!;
-      if (open.length > depth) onError(start, `${closed} is not closed`);
+      if (open.length > depth || isMissing) onError(position, `${closed} is not closed`);
       handler.close();
     }
   };
@@ -182,11 +187,7 @@ export function readXml(
       const key = attribute.toLowerCase();
       if (count++ < maxAttributes && key !== '__proto__') attributes[key] ??= value;
     }
-    if (tag === open.at(-1) && entries.has(tag)) {
-      onError(start, `${tag} is not closed`);
-      open.pop();
-      handler.close();
-    }
+    if (entries.has(tag) && open.includes(tag)) closeDownTo(open.lastIndexOf(tag), start, true);
     if (open.length === 0 && roots++ > 0) onError(start, 'a second root element');
     open.push(tag);
     const colon = tag.indexOf(':');
