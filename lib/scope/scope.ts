@@ -30,7 +30,8 @@ export interface Scope {
   checkType(type: string): ScopeVerdict;
 }
 
-export type Stay = Config['scope']['stay'];
+export const stays = ['any', 'domain', 'host', 'path'] as const satisfies readonly Config['scope']['stay'][];
+export type Stay = (typeof stays)[number];
 
 export interface LinkFacts {
   /** Normalized. */
