@@ -50,6 +50,11 @@ export class SocketCapture {
     const write = socket.write;
     socket.read = (size?: number): unknown => {
       for (;;) {
+        const refused = this.#chunks?.refused;
+        if (refused !== undefined && this.#listener !== undefined) {
+          this.#refuse('http_malformed', refused);
+          return null;
+        }
         const chunk: unknown = size === 0 ? read.call(socket, 0) : read.call(socket);
         if (!(chunk instanceof Uint8Array)) return chunk;
         if (!this.#inHeader) return this.#chunks === undefined ? chunk : this.#chunks.push(chunk as Buffer);

@@ -8,8 +8,9 @@
  */
 type State = 'size' | 'data' | 'data end' | 'trailer' | 'done';
 
-/** Longest size line, extensions included, and longest trailer line; beyond it the decoder decides. */
+/** Most bytes of a size line with its extensions, and of all trailers. A stranger could send them for ever. */
 const maxLineBytes = 8_192;
+const maxTrailerBytes = 65_536;
 
 export class ChunkStraightener {
   #state: State = 'size';
@@ -18,6 +19,10 @@ export class ChunkStraightener {
   /** A line that is not complete; it has not been passed on. */
   #line: Buffer = Buffer.alloc(0);
   #broken = false;
+  #trailerBytes = 0;
+
+  /** Why the body is not read further; what was passed on before is good. */
+  refused: string | undefined;
 
   /** True: something was straightened. */
   repaired = false;
@@ -41,8 +46,8 @@ export class ChunkStraightener {
       }
       const end = bytes.indexOf(10, at);
       if (end < 0) {
-        if (bytes.length - at > maxLineBytes) this.#broken = true;
-        else this.#line = Buffer.from(bytes.subarray(at));
+        this.#line = Buffer.from(bytes.subarray(at));
+        if (this.#line.length > maxLineBytes) this.refused = `chunk line longer than ${maxLineBytes} bytes`;
         break;
       }
       const line = bytes.toString('latin1', at, end + 1);
@@ -78,6 +83,9 @@ export class ChunkStraightener {
         this.#state = 'done';
         return '\r\n';
       }
+      this.#trailerBytes += line.length;
+      if (this.#trailerBytes > maxTrailerBytes)
+        this.refused = `trailers larger than ${maxTrailerBytes} bytes`;
       return line.endsWith('\r\n') ? line : `${line.slice(0, -1)}\r\n`;
     }
     const size = /^[ \t]*([0-9a-f]{1,13})[ \t]*(;[^\r\n]*)?\r?\n$/i.exec(line);

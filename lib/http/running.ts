@@ -38,6 +38,7 @@ export class RunningExchange implements CaptureListener {
   readonly #onAbort = (): void => this.fail('interrupted', 'stopped by a signal');
   #timer: NodeJS.Timeout | undefined;
   #settled = false;
+  #heardOut = false;
   #retried = false;
 
   /** The connection was kept from an earlier exchange. */
@@ -168,8 +169,16 @@ export class RunningExchange implements CaptureListener {
     const totalLeft = this.#started + totalTimeoutMs - now;
     const idleLeft = this.#sentAt === 0 ? totalLeft : this.#lastByteAt + idleTimeoutMs - now;
     if (totalLeft <= 0) this.#timedOut(`no complete answer within ${totalTimeoutMs} ms`);
-    else if (idleLeft <= 0) this.#timedOut(`nothing came for ${idleTimeoutMs} ms`);
-    else this.#arm(Math.min(totalLeft, idleLeft));
+    else if (idleLeft > 0) this.#arm(Math.min(totalLeft, idleLeft));
+    else if (this.#heardOut) this.#timedOut(`nothing came for ${idleTimeoutMs} ms`);
+    else {
+      // Our own process may have been busy, and the bytes be waiting: sockets are read once more before the verdict.
+      this.#heardOut = true;
+      setImmediate(() => {
+        if (!this.#settled) this.#check();
+        this.#heardOut = false;
+      });
+    }
   }
 
   #timedOut(detail: string): void {
