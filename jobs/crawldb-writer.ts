@@ -12,7 +12,7 @@ import {hoststats} from '../lib/schema/hostdb.ts';
 import {type TableName, tables} from '../lib/schema/tables.ts';
 import {type Database, openDatabase, type SqlParameters} from '../lib/store/duckdb.ts';
 import type {Edit, FileRef} from '../lib/store/manifest-types.ts';
-import type {Snapshot} from '../lib/store/store.ts';
+import type {Snapshot, TableFile} from '../lib/store/store.ts';
 import {bindTables} from '../lib/store/views.ts';
 import type {JobEffects, Next, Plan, Task, TaskContext, TaskResult} from './job.ts';
 import {readSql} from './sql-file.ts';
@@ -133,17 +133,21 @@ export interface DeltaResult {
 export async function writeDelta(db: Database, ctx: TaskContext, revision: number): Promise<DeltaResult> {
   await db.run(sql.before);
   await db.run(sql.hoststats);
-  const delta = await ctx.store.create(crawldb, 'crawldb');
-  const written = await db.copy(
-    `SELECT * REPLACE (${revision} AS revision) FROM delta ORDER BY ${priorityOrder}`,
-    {},
-    delta,
-    {rowGroupRows, facts: deltaFacts(revision)},
-  );
+  const written = await writeRows(db, await ctx.store.create(crawldb, 'crawldb'), revision);
   const hosts = await ctx.store.create(hoststats, 'hosts/hoststats');
   const stats = await db.copy('SELECT * FROM new_hoststats ORDER BY host_key', {}, hosts);
   const [summary] = await db.all<Record<string, number>>(sql.summary);
   return {files: [written, stats], summary: summary ?? {}};
+}
+
+/** Writes the rows of the table `delta`, as rows of this version of the crawldb. */
+export function writeRows(db: Database, file: TableFile<typeof crawldb>, revision: number): Promise<FileRef> {
+  return db.copy(
+    `SELECT * REPLACE (${revision}::BIGINT AS revision) FROM delta ORDER BY ${priorityOrder}`,
+    {},
+    file,
+    {rowGroupRows, facts: deltaFacts(revision)},
+  );
 }
 
 /** Never fetched first, then by score: what generate reads is the head of each file (measured). */

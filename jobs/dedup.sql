@@ -2,7 +2,7 @@
 
 -- step: mark
 -- Rows whose standing among their equals changes. Tables: affected (the signatures to look at).
--- $place: whole (all of the crawl), domain or host: where equals are looked for.
+-- $place: where equals are looked for: none (the whole crawl), domain, host, or page (nowhere).
 -- One page of a group stays, by a written order: the one that most of the group name as canonical, then the higher
 -- score, then https, then the shorter URL, then the one seen first, then the URL. If it goes, the next takes its place.
 CREATE TABLE dedup_row AS
@@ -12,6 +12,7 @@ WITH member AS (
     CASE $place
       WHEN 'host' THEN c.url_host_name
       WHEN 'domain' THEN c.url_host_registered_domain
+      WHEN 'page' THEN c.url
       ELSE ''
     END AS place
   FROM current_row c SEMI JOIN affected a USING (signature)

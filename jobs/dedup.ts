@@ -1,0 +1,111 @@
+import type {FileRef} from '../lib/store/manifest-types.ts';
+import {
+  compactBucket,
+  compactionEdit,
+  crawldbNext,
+  type DatabaseParams,
+  databaseParams,
+  filesOf,
+  isCompaction,
+  nextRevision,
+  openTaskDatabase,
+  writeDelta,
+} from './crawldb-writer.ts';
+import {defineJob, type Task, type TaskContext, type TaskResult} from './job.ts';
+import {readSql} from './sql-file.ts';
+
+const sql = readSql(import.meta.url, './dedup.sql', ['every_signature', 'mark', 'savings']);
+
+interface DedupParams {
+  readonly group: 'none' | 'domain' | 'host';
+  readonly exact: boolean;
+  readonly revision: number;
+  readonly database: DatabaseParams;
+}
+
+/**
+ * Duplicates of the whole crawldb, anew (Nutch: DeduplicationJob). updatedb does the same for the pages of a round;
+ * this is for crawls whose settings have changed. Where `dedup.exact` is off, all duplicates become pages again.
+ */
+export const dedup = defineJob({
+  name: 'dedup',
+  summary: 'Mark duplicates over the whole crawldb.',
+  options: {
+    group: {
+      kind: 'choice',
+      values: ['none', 'domain', 'host'],
+      doc: 'Look for duplicates in the whole crawl, or only within a domain or host; dedup.group if absent.',
+    },
+  },
+  locks: () => ['crawldb'],
+
+  async plan(options, effects) {
+    const {snapshot, config} = effects;
+    const crawldb = await snapshot.files('crawldb');
+    if (crawldb.length === 0) {
+      effects.log('info', 'crawldb_empty');
+      return undefined;
+    }
+    const params: DedupParams = {
+      group: options.group ?? config.dedup.group,
+      exact: config.dedup.exact,
+      revision: nextRevision(snapshot),
+      database: databaseParams(config),
+    };
+    return {
+      base: snapshot.manifest.number,
+      now: effects.now(),
+      tasks: [
+        {
+          stage: 0,
+          part: 0,
+          inputs: [...crawldb, ...(await snapshot.files('hoststats'))],
+          params: {...params},
+        },
+      ],
+      facts: {crawldb, database: params.database},
+    };
+  },
+
+  run: (task, ctx) => (isCompaction(task) ? compactBucket(task, ctx) : markAll(task, ctx)),
+
+  next(plan, stage, results) {
+    if (stage > 0) return compactionEdit(results);
+    const delta = filesOf(results[0], 'crawldb');
+    const edit = {reads: ['crawldb', 'hoststats'], writes: {}};
+    if (delta.every((file) => file.rows === 0)) return {edit};
+    const summary = results[0]?.facts?.summary as Record<string, number>;
+    const writes = {hoststats: filesOf(results[0], 'hoststats')};
+    const before = plan.facts?.crawldb as readonly FileRef[];
+    const database = plan.facts?.database as DatabaseParams;
+    return crawldbNext(plan, stage, before, delta, {...edit, writes, summary}, database);
+  },
+});
+
+async function markAll(task: Task, ctx: TaskContext): Promise<TaskResult> {
+  const params = task.params as unknown as DedupParams; // made by plan
+  const db = await openTaskDatabase(task, ctx, params.database, ['crawldb', 'hoststats']);
+  try {
+    await db.run('CREATE VIEW current_row AS SELECT * FROM crawldb');
+    await db.run(sql.every_signature);
+    // Without looking for equals each page is a group of its own: nothing repeats anything.
+    await db.run(sql.mark, {place: params.exact ? params.group : 'page'});
+    await db.run('CREATE VIEW delta AS SELECT * FROM dedup_row');
+    const {files, summary} = await writeDelta(db, ctx, params.revision);
+    const [marked] = await db.all<{rows: number; duplicates: number}>(
+      `SELECT count(*) AS rows, count(*) FILTER (status = 'duplicate') AS duplicates FROM dedup_row`,
+    );
+    await db.run(
+      'CREATE OR REPLACE VIEW current_row AS SELECT * FROM crawldb ANTI JOIN dedup_row USING (host_key, url_key) UNION ALL SELECT * FROM dedup_row',
+    );
+    const savings = await db.all(sql.savings);
+    return {
+      files,
+      counters: {rows_updated_total: marked?.rows ?? 0, duplicates_total: marked?.duplicates ?? 0},
+      reasons: {},
+      facts: {summary, savings},
+    };
+  } finally {
+    await db.close();
+  }
+}
