@@ -136,3 +136,11 @@ export async function updateSegments(
   const {updatedb} = await import('../jobs/updatedb.ts');
   return context.runJob(updatedb, defaultOptions(updatedb), settings);
 }
+
+export async function invertSegments(
+  context: CommandContext,
+  settings: JobSettings = {},
+): Promise<RunReport> {
+  const {invertlinks} = await import('../jobs/invertlinks.ts');
+  return context.runJob(invertlinks, defaultOptions(invertlinks), settings);
+}

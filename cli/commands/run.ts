@@ -15,6 +15,7 @@ import {
   type FetchOptions,
   fetchSegment,
   fetchStop,
+  invertSegments,
   parseSegments,
   roundLine,
   segmentsToFetch,
@@ -61,7 +62,7 @@ export const command = defineCommand({
       fetch: {...defaultOptions(fetch), window: options.window},
       invertlinks: options.invertlinks,
     });
-    let code = await rounds.finish('unfinished round');
+    let code = await rounds.finish(0);
     if (positionals.length > 0) {
       const report = await context.runJob(inject, {...defaultOptions(inject), urls: positionals}, terse);
       context.say(`injected ${counted(report.counters.seeds_added_total ?? 0, 'URL')}`);
@@ -83,7 +84,7 @@ export const command = defineCommand({
         terse,
       );
       if (report.outcome === 'nothing') break;
-      code = await rounds.finish(`round ${round}`);
+      code = await rounds.finish(round);
     }
     if (rounds.done === 0 && code === undefined) {
       context.say('no URL is due: nothing to do');
@@ -111,8 +112,8 @@ class Rounds {
     this.#settings = settings;
   }
 
-  /** Fetches, parses, applies and inverts what waits for it. Resolves to the exit code if the run must end here. */
-  async finish(title: string): Promise<ExitCode | undefined> {
+  /** Fetches, parses, applies and inverts what waits for it. Round 0 is one that was left unfinished. Resolves to the exit code if the run must end here. */
+  async finish(round: number): Promise<ExitCode | undefined> {
     const reports: RunReport[] = [];
     let full = false;
     for (const segment of await segmentsToFetch(this.#dir)) {
@@ -123,10 +124,11 @@ class Rounds {
     }
     if (!full)
       reports.push(await parseSegments(this.#context, terse), await updateSegments(this.#context, terse));
+    if (!full && this.#settings.invertlinks) reports.push(await invertSegments(this.#context, terse));
     const active = reports.filter(({outcome}) => outcome === 'done');
     if (active.length > 0) {
       this.done++;
-      await this.#tell(title, active);
+      await this.#tell(round, active);
     }
     return full ? exitCodes.stopped : undefined;
   }
@@ -148,11 +150,11 @@ class Rounds {
     return (await readSnapshot(this.#dir)).manifest;
   }
 
-  async #tell(title: string, reports: readonly RunReport[]): Promise<void> {
+  async #tell(round: number, reports: readonly RunReport[]): Promise<void> {
     const {globals, out, say} = this.#context;
-    if (!globals.json) return say(roundLine(title, reports));
+    if (!globals.json) return say(roundLine(round === 0 ? 'unfinished round' : `round ${round}`, reports));
     const segments = reports.flatMap(({job, plan}) => (job === 'fetch' ? [plan?.segment] : []));
-    await out.line(JSON.stringify({round: title, segments, counters: sumOf(reports)}));
+    await out.line(JSON.stringify({round, segments, counters: sumOf(reports)}));
   }
 }
 

@@ -16,7 +16,7 @@ export const command = defineCommand({
   details: [
     'Tables: crawldb seeds fetchlist "fetch" (or captures) content parse outlinks linkdb robots hoststate hoststats',
     'hostrules runs; views: hostdb, ccindex (Common Crawl’s names), parse_all, outlinks_all. Queries only read.',
-    'url_key(‘URL’) and host_key(‘HOST’) give the keys of a URL, which is normalized first, and of a host.',
+    "url_key('URL') and host_key('HOST') give the keys of a URL, which is normalized first, and of a host.",
   ].join('\n'),
   examples: [
     ['crawl sql "SELECT status, count(*) FROM crawldb GROUP BY ALL"', 'the crawldb by status'],
