@@ -1,4 +1,4 @@
-import {isMap, isScalar, LineCounter, type Node, parseDocument, stringify} from 'yaml';
+import {isAlias, isMap, isScalar, LineCounter, type Node, parseDocument, stringify} from 'yaml';
 
 /** crawl.yaml as text: the only file that knows the YAML library. */
 
@@ -34,13 +34,14 @@ export function readYaml(text: string): {entries: readonly YamlEntry[]} | {probl
     return {
       problems: failures.map((error) => ({line: lineOf(error.pos[0]), problem: firstLine(error.message)})),
     };
-  if (document.contents === null) return {entries: []};
   const root = entriesOf(document.contents);
+  if (root === null) return {entries: []};
   return root
     ? {entries: root}
     : {problems: [{line: 1, problem: 'the file must hold sections, as `politeness:`'}]};
 
-  function entriesOf(node: unknown): YamlEntry[] | undefined | null {
+  function entriesOf(value: unknown): YamlEntry[] | undefined | null {
+    const node = isAlias(value) ? value.resolve(document) : value;
     if (node === null || (isScalar(node) && node.value === null)) return null;
     if (!isMap(node)) return undefined;
     return node.items.map((pair) => {
