@@ -2,7 +2,7 @@ import {access} from 'node:fs/promises';
 import {join, resolve} from 'node:path';
 import {fetch} from '../../jobs/fetch.ts';
 import {generate} from '../../jobs/generate.ts';
-import {initCrawl} from '../../jobs/init.ts';
+import {initCrawl} from '../../jobs/init-crawl.ts';
 import {inject} from '../../jobs/inject.ts';
 import {configFile} from '../../jobs/open-config.ts';
 import type {RunReport} from '../../jobs/run-job.ts';
