@@ -97,7 +97,7 @@ export class FetchWork {
       url,
       urlKey: identify(url).url_key,
       hop: 0,
-      originUrl: cause.originUrl,
+      originUrl: cause.url,
       depth: cause.depth,
       seed: cause.seed,
       held: null,

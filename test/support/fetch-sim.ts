@@ -6,6 +6,7 @@ import {setMaxListeners} from 'node:events';
 import {loadConfig} from '../../lib/config/load.ts';
 import type {Config} from '../../lib/config/settings.ts';
 import {type CaptureSink, Fetcher, type FetcherSettings} from '../../lib/fetcher/fetcher.ts';
+import {Replay} from '../../lib/fetcher/replay.ts';
 import type {Exchange, HttpClient, HttpRequest} from '../../lib/http/exchange.ts';
 import type {Capture} from '../../lib/schema/fetch.ts';
 import type {FetchlistRow} from '../../lib/schema/fetchlist.ts';
@@ -105,6 +106,12 @@ export interface Sim {
   readonly settings?: Partial<FetcherSettings>;
   readonly clock?: VirtualClock;
   readonly random?: () => number;
+  /** Rows that a journal holds of an earlier run, with payloads by capture id. */
+  readonly resume?: {
+    readonly rows: readonly Capture[];
+    readonly payloads: ReadonlyMap<string, Uint8Array>;
+    readonly proven: boolean;
+  };
   /** Called before the run, with everything loaded. */
   readonly prepare?: (fetcher: Fetcher, clock: VirtualClock) => void;
 }
@@ -179,7 +186,16 @@ export async function simulate(sim: Sim): Promise<SimResult> {
     closed: false,
     ...sim.settings,
   });
-  for (const [index, row] of sim.list.entries()) fetcher.work.add(listRow(row, index + 1));
+  const done = new Set(sim.resume?.rows.filter(({kind}) => kind === 'page').map(({url}) => url));
+  for (const [index, given] of sim.list.entries()) {
+    const row = listRow(given, index + 1);
+    fetcher.work.add(row, done.has(row.url));
+  }
+  if (sim.resume) {
+    const replay = new Replay(fetcher.work, config);
+    for (const row of sim.resume.rows) replay.take(row, sim.resume.payloads.get(row.capture_id) ?? null);
+    replay.finish(sim.resume.proven, fetcher.now());
+  }
   sim.prepare?.(fetcher, clock);
   const begin = clock.time;
   const end = await clock.run(fetcher.run());
