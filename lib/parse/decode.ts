@@ -1,4 +1,5 @@
 // biome-ignore-all lint/suspicious/noControlCharactersInRegex: patterns over bytes
+import {isAscii} from 'node:buffer';
 import iconv from 'iconv-lite';
 import type {Encoding} from './encoding-labels.ts';
 
@@ -15,9 +16,15 @@ export interface Decoder {
   readonly asciiCompatible: boolean;
   /** Text of all bytes; a byte order mark is not taken away. */
   decode(bytes: Uint8Array): string;
-  /** Text of a piece, given as a latin1 view of its bytes (one character a byte). Only where asciiCompatible. */
-  decodeLatin1(piece: string): string;
+  /**
+   * A function that gives the text of the bytes [start, end), where those are cut between characters. `view` is the
+   * latin1 view of the bytes. Only where asciiCompatible.
+   */
+  slicer(bytes: Uint8Array, view: string): Slicer;
 }
+
+/** Text from one position to another. */
+export type Slicer = (start: number, end: number) => string;
 
 const multiByte: ReadonlySet<Encoding> = new Set([
   'utf-8',
@@ -55,7 +62,7 @@ const replacement: Decoder = {
   encoding: 'replacement',
   asciiCompatible: false,
   decode: (bytes) => (bytes.length === 0 ? '' : '\ufffd'),
-  decodeLatin1: (piece) => (piece === '' ? '' : '\ufffd'),
+  slicer: () => (start, end) => (start === end ? '' : '\ufffd'),
 };
 
 function multiByteDecoder(encoding: Encoding): Decoder {
@@ -65,10 +72,14 @@ function multiByteDecoder(encoding: Encoding): Decoder {
     encoding,
     asciiCompatible: !notAscii.has(encoding),
     decode: (bytes) => decoder.decode(bytes),
-    decodeLatin1: (piece) => {
-      if (!upperHalf.test(piece)) return piece;
-      const bytes = Buffer.from(piece, 'latin1');
-      return utf8 ? bytes.toString('utf8') : decoder.decode(bytes);
+    slicer: (bytes, view) => {
+      if (isAscii(bytes)) return (start, end) => view.slice(start, end);
+      const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+      return (start, end) => {
+        const piece = view.slice(start, end);
+        if (!upperHalf.test(piece)) return piece;
+        return utf8 ? buffer.toString('utf8', start, end) : decoder.decode(buffer.subarray(start, end));
+      };
     },
   };
 }
@@ -83,7 +94,7 @@ function singleByteDecoder(encoding: Encoding): Decoder {
     encoding,
     asciiCompatible: true,
     decode: (bytes) => decodeLatin1(latin1View(bytes)),
-    decodeLatin1,
+    slicer: (_bytes, view) => (start, end) => decodeLatin1(view.slice(start, end)),
   };
 }
 

@@ -1,4 +1,5 @@
 import {type QuoteType, Tokenizer, type TokenizerCallbacks} from 'htmlparser2';
+import type {Slicer} from './decode.ts';
 import {type AttributeName, attributeNames, attributes, attributeTable, tagTable} from './html-names.ts';
 
 /**
@@ -21,7 +22,7 @@ export interface MarkupHandler {
 export interface MarkupSource {
   readonly view: string;
   /** Text of a piece of the view. */
-  decode(piece: string): string;
+  readonly slice: Slicer;
   /** `<script/>` is closed where it is opened. */
   readonly xhtml: boolean;
 }
@@ -29,22 +30,23 @@ export interface MarkupSource {
 /** Values of a start tag's attributes: of a repeated one, the first. Valid until the next tag. */
 export class Attributes {
   readonly #values = new Array<string | undefined>(attributeNames.length + 1).fill(undefined);
-  readonly #set: number[] = [];
+  readonly #set = new Uint8Array(attributeNames.length + 1);
+  #count = 0;
 
   get(name: AttributeName): string | undefined {
-    return this.#set.length === 0 ? undefined : this.#values[attributes[name]];
+    return this.#count === 0 ? undefined : this.#values[attributes[name]];
   }
   get empty(): boolean {
-    return this.#set.length === 0;
+    return this.#count === 0;
   }
   put(id: number, value: string): void {
     if (this.#values[id] !== undefined) return;
     this.#values[id] = value;
-    this.#set.push(id);
+    this.#set[this.#count++] = id;
   }
   clear(): void {
-    for (const id of this.#set) this.#values[id] = undefined;
-    this.#set.length = 0;
+    for (let at = 0; at < this.#count; at++) this.#values[this.#set[at]!] = undefined;
+    this.#count = 0;
   }
 }
 
@@ -56,7 +58,7 @@ export function readMarkup(source: MarkupSource, handler: MarkupHandler): void {
 
 class Events implements TokenizerCallbacks {
   readonly #view: string;
-  readonly #decode: (piece: string) => string;
+  readonly #slice: Slicer;
   readonly #handler: MarkupHandler;
   readonly #attributes = new Attributes();
   #tag = 0;
@@ -68,7 +70,7 @@ class Events implements TokenizerCallbacks {
 
   constructor(source: MarkupSource, handler: MarkupHandler) {
     this.#view = source.view;
-    this.#decode = source.decode;
+    this.#slice = source.slice;
     this.#handler = handler;
   }
 
@@ -85,21 +87,21 @@ class Events implements TokenizerCallbacks {
     if (this.#attribute === 0) return;
     if (this.#start === -1) this.#start = start;
     else if (start !== this.#end) {
-      this.#value += this.#decode(this.#view.slice(this.#start, this.#end));
+      this.#value += this.#slice(this.#start, this.#end);
       this.#start = start;
     }
     this.#end = end;
   }
   onattribentity(codepoint: number): void {
     if (this.#attribute === 0) return;
-    if (this.#start !== -1) this.#value += this.#decode(this.#view.slice(this.#start, this.#end));
+    if (this.#start !== -1) this.#value += this.#slice(this.#start, this.#end);
     this.#start = -1;
     this.#value += String.fromCodePoint(codepoint);
   }
   onattribend(_quote: QuoteType, _end: number): void {
     if (this.#attribute === 0) return;
     if (this.#start !== -1) {
-      const last = this.#decode(this.#view.slice(this.#start, this.#end));
+      const last = this.#slice(this.#start, this.#end);
       this.#value = this.#value === '' ? last : this.#value + last;
     }
     this.#attributes.put(this.#attribute, this.#value);
@@ -115,7 +117,7 @@ class Events implements TokenizerCallbacks {
     this.#handler.close(tagTable.find(this.#view, start, end));
   }
   ontext(start: number, end: number): void {
-    if (this.#handler.wantsText()) this.#handler.text(this.#decode(this.#view.slice(start, end)));
+    if (this.#handler.wantsText()) this.#handler.text(this.#slice(start, end));
   }
   ontextentity(codepoint: number): void {
     if (this.#handler.wantsText()) this.#handler.text(String.fromCodePoint(codepoint));

@@ -1,75 +1,108 @@
 import type {LinkKind} from '../schema/outlinks.ts';
 import {cssUrls} from './css.ts';
 import type {Attributes} from './html-events.ts';
-import {tags} from './html-names.ts';
+import {flags, tags} from './html-names.ts';
 import {leadsNowhere, type RawLink, srcsetUrls} from './links.ts';
 
 /**
  * Links of one start tag, but those of `a`, `area`, `base` and `meta`, which the reader of pages handles itself.
  * Elements that load something into the page give kinds of embeds, the others are navigation.
  */
-export function elementLinks(tag: number, attributes: Attributes, add: (link: RawLink) => unknown): void {
-  const push = (href: string | undefined, kind: LinkKind, rel: string | null = null): void => {
-    const trimmed = href?.trim();
-    if (trimmed !== undefined && !leadsNowhere(trimmed)) add({href: trimmed, kind, rel, anchor: null});
-  };
+export function elementLinks(tag: number, attributes: Attributes, sink: LinkSink): void {
   const style = attributes.get('style');
-  if (style !== undefined && /url\(/i.test(style)) for (const url of cssUrls(style)) push(url, 'css');
+  if (style !== undefined && /url\(/i.test(style)) for (const url of cssUrls(style)) push(sink, url, 'css');
+  if (loadsSomething[tag] === 1) loadedBy(tag, attributes, sink);
+}
 
+/** Takes the links of a page. */
+export interface LinkSink {
+  addLink(link: RawLink): boolean;
+}
+
+function push(sink: LinkSink, href: string | undefined, kind: LinkKind, rel: string | null = null): void {
+  if (href === undefined) return;
+  const trimmed = href.trim();
+  if (!leadsNowhere(trimmed)) sink.addLink({href: trimmed, kind, rel, anchor: null});
+}
+
+const loadsSomething = flags([
+  'link',
+  'img',
+  'image',
+  'source',
+  'script',
+  'iframe',
+  'frame',
+  'form',
+  'button',
+  'input',
+  'video',
+  'audio',
+  'track',
+  'embed',
+  'object',
+  'body',
+  'table',
+  'td',
+  'th',
+  'tr',
+]);
+
+function loadedBy(tag: number, attributes: Attributes, sink: LinkSink): void {
   switch (tag) {
     case tags.link:
-      linkElement(attributes, push);
+      linkElement(attributes, sink);
       break;
     case tags.img:
     case tags.image:
     case tags.source: {
       const kind = tag === tags.source ? 'media' : 'img';
-      push(attributes.get('src'), kind);
-      push(attributes.get('data-src'), kind);
-      if (tag === tags.image) push(attributes.get('href') ?? attributes.get('xlink:href'), 'img');
-      for (const url of srcsetUrls(attributes.get('srcset') ?? '')) push(url, 'srcset');
-      for (const url of srcsetUrls(attributes.get('data-srcset') ?? '')) push(url, 'srcset');
+      push(sink, attributes.get('src'), kind);
+      push(sink, attributes.get('data-src'), kind);
+      if (tag === tags.image) push(sink, attributes.get('href') ?? attributes.get('xlink:href'), 'img');
+      for (const url of srcsetUrls(attributes.get('srcset') ?? '')) push(sink, url, 'srcset');
+      for (const url of srcsetUrls(attributes.get('data-srcset') ?? '')) push(sink, url, 'srcset');
       break;
     }
     case tags.script:
-      push(attributes.get('src') ?? attributes.get('href'), 'script');
+      push(sink, attributes.get('src') ?? attributes.get('href'), 'script');
       break;
     case tags.iframe:
-      push(attributes.get('src'), 'iframe');
+      push(sink, attributes.get('src'), 'iframe');
       break;
     case tags.frame:
-      push(attributes.get('src'), 'frame');
+      push(sink, attributes.get('src'), 'frame');
       break;
     case tags.form:
-      push(attributes.get('action'), 'form');
+      push(sink, attributes.get('action'), 'form');
       break;
     case tags.button:
-      push(attributes.get('formaction'), 'form');
+      push(sink, attributes.get('formaction'), 'form');
       break;
     case tags.input:
-      if (attributes.get('type')?.toLowerCase() === 'image') push(attributes.get('src'), 'img');
-      push(attributes.get('formaction'), 'form');
+      if (attributes.get('type')?.toLowerCase() === 'image') push(sink, attributes.get('src'), 'img');
+      push(sink, attributes.get('formaction'), 'form');
       break;
     case tags.video:
-      push(attributes.get('poster'), 'img');
-      push(attributes.get('src'), 'media');
+      push(sink, attributes.get('poster'), 'img');
+      push(sink, attributes.get('src'), 'media');
       break;
     case tags.audio:
     case tags.track:
-      push(attributes.get('src'), 'media');
+      push(sink, attributes.get('src'), 'media');
       break;
     case tags.embed:
-      push(attributes.get('src'), 'embed');
+      push(sink, attributes.get('src'), 'embed');
       break;
     case tags.object:
-      push(attributes.get('data'), 'embed');
+      push(sink, attributes.get('data'), 'embed');
       break;
     case tags.body:
     case tags.table:
     case tags.td:
     case tags.th:
     case tags.tr:
-      push(attributes.get('background'), 'img');
+      push(sink, attributes.get('background'), 'img');
       break;
     default:
       break;
@@ -86,15 +119,12 @@ const forPrograms =
  *
  * @see https://html.spec.whatwg.org/multipage/links.html#linkTypes
  */
-function linkElement(
-  attributes: Attributes,
-  push: (href: string | undefined, kind: LinkKind, rel: string | null) => void,
-): void {
+function linkElement(attributes: Attributes, sink: LinkSink): void {
   const href = attributes.get('href');
   if (href === undefined) return;
   const rel = (attributes.get('rel') ?? '').trim().toLowerCase().replace(/\s+/g, ' ');
   const kind = linkKind(rel, attributes.get('type')?.trim().toLowerCase() ?? '', attributes.get('as') ?? '');
-  if (kind !== undefined) push(href, kind, rel === '' ? null : rel);
+  if (kind !== undefined) push(sink, href, kind, rel === '' ? null : rel);
 }
 
 /** Kind of a `link` element or Link header; undefined: nothing to fetch. */

@@ -189,7 +189,7 @@ export const tagTable = new NameTable<string>(tagNames);
 export const attributeTable = new NameTable<string>(attributeNames);
 
 /** Flags by tag number. */
-function flags(names: readonly TagName[]): Uint8Array {
+export function flags(names: readonly TagName[]): Uint8Array {
   const set = new Uint8Array(tagNames.length + 1);
   for (const name of names) set[tags[name]] = 1;
   return set;

@@ -10,10 +10,23 @@ export interface TextBlock {
   readonly heading: number;
 }
 
-/** White space folded to single spaces, none at the ends. */
+/** White space (ASCII's, and no-break spaces) folded to single spaces, none at the ends. */
 export function foldSpace(text: string): string {
   const trimmed = text.trim();
-  return /[^\S ]|\s\s/.test(trimmed) ? trimmed.replace(/\s+/g, ' ') : trimmed;
+  return needsFolding(trimmed) ? trimmed.replace(/[\t\n\v\f\r \u00a0]+/g, ' ') : trimmed;
+}
+
+/** Searches for single characters are many times faster than a pattern, and most texts need nothing. */
+function needsFolding(text: string): boolean {
+  return (
+    text.includes('\n') ||
+    text.includes('  ') ||
+    text.includes('\t') ||
+    text.includes('\u00a0') ||
+    text.includes('\r') ||
+    text.includes('\f') ||
+    text.includes('\v')
+  );
 }
 
 /** True for text of white space only, by looking at its first characters; most such pieces are indentation. */

@@ -1,6 +1,6 @@
 import {cssUrls} from './css.ts';
 import {type Attributes, type MarkupHandler, type MarkupSource, readMarkup} from './html-events.ts';
-import {elementLinks} from './html-links.ts';
+import {elementLinks, type LinkSink} from './html-links.ts';
 import {headingLevel, isBalanced, isBlock, isBoilerplate, isSilent, tags} from './html-names.ts';
 import {foldSpace, isBlank, type TextBlock, TextBlocks} from './html-text.ts';
 import {leadsNowhere, type RawLink} from './links.ts';
@@ -63,7 +63,7 @@ export function readHtml(source: MarkupSource, limits: HtmlLimits): HtmlFacts {
   return reader.finish();
 }
 
-class PageReader implements MarkupHandler {
+class PageReader implements MarkupHandler, LinkSink {
   readonly #limits: HtmlLimits;
   readonly #text: TextBlocks;
   readonly #links: RawLink[] = [];
@@ -94,7 +94,6 @@ class PageReader implements MarkupHandler {
   #anchor: RawLink | undefined;
   #anchorText = '';
   #inLink = false;
-  readonly #add = (link: RawLink): boolean => this.#push(link);
 
   constructor(limits: HtmlLimits) {
     this.#limits = limits;
@@ -123,7 +122,7 @@ class PageReader implements MarkupHandler {
 
   open(tag: number, attributes: Attributes): void {
     if (tag === 0) {
-      if (!attributes.empty && this.#template === 0) elementLinks(tag, attributes, this.#add);
+      if (!attributes.empty && this.#template === 0) elementLinks(tag, attributes, this);
       return;
     }
     if (this.#template > 0 || (tag === tags.template && attributes.get('shadowrootmode') === undefined)) {
@@ -150,7 +149,7 @@ class PageReader implements MarkupHandler {
         this.#text.add(' ', false);
         break;
       case tags.area:
-        this.#push(linkOf(attributes, 'area', attributes.get('alt') ?? null));
+        this.#area(attributes);
         break;
       case tags.img:
         if (this.#anchor !== undefined && this.#anchorText.length < this.#limits.maxAnchor * 4)
@@ -174,7 +173,7 @@ class PageReader implements MarkupHandler {
       default:
         if (headingLevel[tag] !== 0) this.#heading = headingLevel[tag]!;
     }
-    if (!attributes.empty) elementLinks(tag, attributes, this.#add);
+    if (!attributes.empty) elementLinks(tag, attributes, this);
   }
 
   close(tag: number): void {
@@ -248,7 +247,7 @@ class PageReader implements MarkupHandler {
       else if (this.#raw === tags.script) this.#jsonLd.push(text);
       else if (/url\(|@import/i.test(text))
         for (const href of cssUrls(text))
-          if (!leadsNowhere(href)) this.#push({href, kind: 'css', rel: null, anchor: null});
+          if (!leadsNowhere(href)) this.addLink({href, kind: 'css', rel: null, anchor: null});
     }
     this.#raw = 0;
     this.#rawText = undefined;
@@ -259,7 +258,12 @@ class PageReader implements MarkupHandler {
     const link = linkOf(attributes, 'a', null);
     if (link === undefined) return;
     this.#inLink = true;
-    if (this.#push(link)) this.#anchor = link;
+    if (this.addLink(link)) this.#anchor = link;
+  }
+
+  #area(attributes: Attributes): void {
+    const link = linkOf(attributes, 'area', attributes.get('alt') ?? null);
+    if (link !== undefined) this.addLink(link);
   }
 
   #closeAnchor(): void {
@@ -270,8 +274,7 @@ class PageReader implements MarkupHandler {
     this.#anchorText = '';
   }
 
-  #push(link: RawLink | undefined): boolean {
-    if (link === undefined) return false;
+  addLink(link: RawLink): boolean {
     if (this.#links.length >= this.#limits.maxLinks) {
       this.#linksCut++;
       return false;

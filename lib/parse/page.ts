@@ -2,7 +2,7 @@ import {pageDirectives} from '../robots/directives.ts';
 import type {ParseRow} from '../schema/parse.ts';
 import type {Reason} from '../schema/reason.ts';
 import {bodySignature, textSignature} from '../signature/exact.ts';
-import {simhash} from '../signature/simhash.ts';
+import {simhashOfLower} from '../signature/simhash.ts';
 import {decodeBody} from './body.ts';
 import {transportEncoding} from './charset.ts';
 import type {Document} from './document.ts';
@@ -130,6 +130,7 @@ function parsed(
 ): ParsedPage {
   const errors = [...seen.errors, ...(document.errors ?? [])];
   const text = document.blocks === undefined ? null : document.blocks.map((block) => block.text).join('\n');
+  const lower = text?.toLowerCase() ?? null;
   const links = [...linksOfHeader(fields), ...document.links];
   const refresh = document.refresh ?? refreshOfHeader(fields);
   return {
@@ -146,8 +147,8 @@ function parsed(
       headings: document.headings?.length ? JSON.stringify(document.headings) : null,
       text,
       text_length: text?.length ?? null,
-      text_signature: text === null ? null : textSignature(text),
-      simhash: text === null ? null : simhash(text),
+      text_signature: lower === null ? null : textSignature(lower),
+      simhash: lower === null ? null : simhashOfLower(lower),
       meta_refresh_s: refresh?.seconds ?? null,
       published_time: document.published ?? null,
       modified_time: document.modified ?? null,

@@ -9,12 +9,13 @@ export function bodySignature(body: Uint8Array): Uint8Array {
 }
 
 /**
- * Signature of a text, white space and letter case aside: pages that show the same words share it, whatever their
+ * Signature of a text, line breaks and letter case aside: pages that show the same words share it, whatever their
  * markup. Null without text. Nutch: TextMD5Signature.
+ *
+ * @param lower the text in lower case, its white space folded to single spaces and line breaks
  */
-export function textSignature(text: string): Uint8Array | null {
-  const normalized = text.toLowerCase().trim().replace(/\s+/g, ' ');
-  return normalized === '' ? null : digest(normalized);
+export function textSignature(lower: string): Uint8Array | null {
+  return lower === '' ? null : digest(lower.replaceAll('\n', ' '));
 }
 
 function digest(data: Uint8Array | string): Uint8Array {

@@ -19,11 +19,17 @@ export const shingleSize = 3;
 
 /** The fingerprint, or null for a text without tokens. */
 export function simhash(text: string): bigint | null {
-  const tokens = tokenHashes(text.toLowerCase());
+  return simhashOfLower(text.toLowerCase());
+}
+
+/** As {@link simhash}, of a text that is in lower case already. */
+export function simhashOfLower(text: string): bigint | null {
+  const tokens = tokenHashes(text);
   const count = tokens.length / 2;
   if (count === 0) return null;
   const size = Math.min(shingleSize, count);
-  const weights = new Int32Array(64);
+  const low = new BitCounts();
+  const high = new BitCounts();
   for (let from = 0; from + size <= count; from++) {
     let x = 0;
     let y = 0;
@@ -33,19 +39,48 @@ export function simhash(text: string): bigint | null {
     }
     x = fmix32((x + y) | 0);
     y = fmix32((y + x) | 0);
-    for (let bit = 0; bit < 32; bit++) {
-      weights[bit]! += (x >>> bit) & 1;
-      weights[32 + bit]! += (y >>> bit) & 1;
-    }
+    low.add(x);
+    high.add(y);
   }
   const half = (count - size + 1) / 2;
-  let low = 0;
-  let high = 0;
-  for (let bit = 0; bit < 32; bit++) {
-    if (weights[bit]! > half) low |= 1 << bit;
-    if (weights[32 + bit]! > half) high |= 1 << bit;
+  return (BigInt(high.majority(half)) << 32n) | BigInt(low.majority(half));
+}
+
+/**
+ * How often each of 32 bits was set. Counted in bit planes: adding a word costs a few operations on whole words, not
+ * 32 additions; after 255 words the planes are emptied into plain counts.
+ */
+class BitCounts {
+  readonly #counts = new Int32Array(32);
+  readonly #planes = new Int32Array(9);
+  #added = 0;
+
+  add(word: number): void {
+    let carry = word;
+    for (let plane = 0; carry !== 0; plane++) {
+      const before = this.#planes[plane]!;
+      this.#planes[plane] = before ^ carry;
+      carry &= before;
+    }
+    if (++this.#added === 255) this.#empty();
   }
-  return (BigInt(high >>> 0) << 32n) | BigInt(low >>> 0);
+
+  /** Unsigned word of the bits that were set more than `half` times. */
+  majority(half: number): number {
+    this.#empty();
+    let word = 0;
+    for (let bit = 0; bit < 32; bit++) if (this.#counts[bit]! > half) word |= 1 << bit;
+    return word >>> 0;
+  }
+
+  #empty(): void {
+    for (let plane = 0; plane < 8; plane++) {
+      const word = this.#planes[plane]!;
+      if (word !== 0) for (let bit = 0; bit < 32; bit++) this.#counts[bit]! += ((word >>> bit) & 1) << plane;
+    }
+    this.#planes.fill(0);
+    this.#added = 0;
+  }
 }
 
 /** Bits in which two fingerprints differ. */

@@ -20,10 +20,13 @@ export function parseHtml(input: DocumentInput, plain = false): Document {
   });
   const decoder = decoderOf(charset.encoding);
   const body = charset.bom === 0 ? input.bytes : input.bytes.subarray(charset.bom);
-  const source: MarkupSource =
-    decoder.asciiCompatible && !plain
-      ? {view: latin1View(body), decode: decoder.decodeLatin1, xhtml: xml}
-      : {view: decoder.decode(body), decode: (piece) => piece, xhtml: xml};
+  const fast = decoder.asciiCompatible && !plain;
+  const view = fast ? latin1View(body) : decoder.decode(body);
+  const source: MarkupSource = {
+    view,
+    slice: fast ? decoder.slicer(body, view) : (start, end) => view.slice(start, end),
+    xhtml: xml,
+  };
   const {textCut, ...facts} = readHtml(source, input.limits);
   const description = facts.metas.find((meta) => meta.key === 'description')?.content ?? null;
   return {
