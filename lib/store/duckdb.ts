@@ -311,11 +311,16 @@ function castColumns(table: Table, found: readonly {name: string; type: string}[
   return Object.entries(table.columns)
     .map(([name, column]) => {
       const type = duckdbType(column);
-      return types.get(name) === type
-        ? sqlName(name)
-        : `CAST(${sqlName(name)} AS ${type}) AS ${sqlName(name)}`;
+      const value = types.get(name) === type ? sqlName(name) : `CAST(${sqlName(name)} AS ${type})`;
+      return `${column.type === 'timestamp' ? wholeMilliseconds(value) : value} AS ${sqlName(name)}`;
     })
     .join(', ');
+}
+
+/** A time cut to milliseconds, also before 1970, as a Date is. `date_trunc` takes 30 times longer (measured 2026-11). */
+function wholeMilliseconds(value: string): string {
+  const micros = `epoch_us(${value})`;
+  return `make_timestamptz(${micros} - (${micros} % 1000 + 1000) % 1000)`;
 }
 
 function copyOptions(table: Table, options: CopyOptions): string {

@@ -323,6 +323,28 @@ describe('copy', () => {
     assert.equal(existsSync(join(dir, 'f.parquet')), false);
   });
 
+  test('cuts times to milliseconds, as a Date is', async (t) => {
+    const {db, dir} = await database(t);
+    const times = table({
+      name: 'times',
+      version: 1,
+      doc: 'For tests.',
+      key: ['time'],
+      columns: {time: {type: 'timestamp', doc: 'Time.'}},
+    });
+    const file = createTableFile(times, join(dir, 't.parquet'), {key: 't'});
+    const select =
+      "SELECT unnest([TIMESTAMP '2026-01-01 00:00:00.123999', TIMESTAMP '1969-12-31 23:59:59.999999', TIMESTAMP '1960-01-01']) AS time";
+    await db.copy(select, {}, file);
+    assert.deepEqual(
+      await db.all(`SELECT epoch_us(time) AS us, time FROM ${sqlString(file.path)}`),
+      [Date.UTC(2026, 0, 1) + 123, -1, Date.UTC(1960, 0, 1)].map((ms) => ({
+        us: ms * 1000,
+        time: new Date(ms),
+      })),
+    );
+  });
+
   test('gives the same bytes with one thread and with two', async (t) => {
     const hashes: string[] = [];
     for (const threads of [1, 2, 2]) {
