@@ -24,7 +24,7 @@ test('a mirror whose bodies hold relative links: none of the copies’ links is 
     dir,
     ...web.flags,
     'http://original.test/',
-    'http://mirror.test/',
+    'http://mirror-of-original.test/',
   ]);
   assert.equal(code, 0, stderr);
   const asked = (host: string): string[] =>
@@ -41,8 +41,8 @@ test('a mirror whose bodies hold relative links: none of the copies’ links is 
     '/b/three',
     '/robots.txt',
   ]);
-  assert.deepEqual(asked('mirror.test'), ['/', '/robots.txt']);
+  assert.deepEqual(asked('mirror-of-original.test'), ['/', '/robots.txt']);
   assert.deepEqual(await query(dir, `SELECT url, duplicate_of FROM crawldb WHERE status = 'duplicate'`), [
-    {url: 'http://mirror.test/', duplicate_of: 'http://original.test/'},
+    {url: 'http://mirror-of-original.test/', duplicate_of: 'http://original.test/'},
   ]);
 });
