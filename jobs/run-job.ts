@@ -13,6 +13,7 @@ import {createIfAbsent, replaceFile, writeError} from '../lib/store/durable.ts';
 import {collectGarbageSometimes} from '../lib/store/garbage.ts';
 import {takeLocks, thisOwner} from '../lib/store/lock.ts';
 import type {Edit} from '../lib/store/manifest-types.ts';
+import {removeJournals} from '../lib/store/place.ts';
 import {mergedReports, withReport} from '../lib/store/report.ts';
 import type {Snapshot} from '../lib/store/store.ts';
 import type {Executor} from './executor.ts';
@@ -136,7 +137,7 @@ async function runPlan<O extends OptionDeclarations>(
     job: job.name,
     now: effects.now(),
   });
-  await afterCommit(committed, context);
+  await afterCommit(committed, complete, context);
   return {
     run,
     job: job.name,
@@ -205,9 +206,16 @@ async function openRun(dir: string, job: string, effects: Effects): Promise<stri
   }
 }
 
-/** Upkeep: views.sql, many small reports, garbage. What goes wrong here is told and changes nothing of the commit. */
-async function afterCommit(committed: Snapshot, {dir, effects, config, run}: Planned): Promise<void> {
+/** Upkeep: journals that are sealed, views.sql, many small reports, garbage. What goes wrong here is told and changes nothing of the commit. */
+async function afterCommit(
+  committed: Snapshot,
+  edit: Edit,
+  {dir, effects, config, run}: Planned,
+): Promise<void> {
   try {
+    const fetched = committed.segments.filter((id) => committed.segment(id).state === 'fetched');
+    const dropped = Object.entries(edit.segments ?? {}).flatMap(([id, info]) => (info === null ? [id] : []));
+    await removeJournals(dir, [...fetched, ...dropped]);
     const merged = await mergedReports(committed, run);
     const snapshot =
       merged === undefined

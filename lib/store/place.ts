@@ -1,5 +1,5 @@
 import {existsSync} from 'node:fs';
-import {mkdir, rename} from 'node:fs/promises';
+import {mkdir, rename, rm} from 'node:fs/promises';
 import {basename, dirname, join, posix} from 'node:path';
 import {systemCode} from '../errors.ts';
 import {crashPoint} from './crash-points.ts';
@@ -62,4 +62,20 @@ export async function finishPlacements(dir: string, placements: Manifest['placem
 export function runOfFile(key: string): string {
   const name = basename(key);
   return name.slice(0, name.indexOf('.'));
+}
+
+/** Folder of a segment's journal: there only while a fetch of it is unfinished. */
+export function journalFolder(dir: string, segment: string): string {
+  return join(dir, 'segments', segment, 'journal');
+}
+
+/**
+ * Removes the journals of segments whose rows are committed, or that were dropped. Called after each commit, so that
+ * one which a crash left behind goes with the next.
+ */
+export async function removeJournals(dir: string, segments: readonly string[]): Promise<void> {
+  for (const segment of segments) {
+    const folder = journalFolder(dir, segment);
+    if (existsSync(folder)) await rm(folder, {recursive: true, force: true});
+  }
 }

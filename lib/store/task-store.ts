@@ -4,7 +4,7 @@ import type {Table} from '../schema/table.ts';
 import {writeError} from './durable.ts';
 import type {FileRef} from './manifest-types.ts';
 import {createTableFile} from './parquet.ts';
-import {attemptFileName, locate} from './place.ts';
+import {attemptFileName, journalFolder, locate} from './place.ts';
 import type {TableFile, TaskStore} from './store.ts';
 
 /** Which attempt at which task writes: its files are named after it. Plain data, so that it can go to a worker. */
@@ -53,7 +53,7 @@ export class AttemptStore implements TaskStore {
   }
 
   journalDir(segment: string): string {
-    return join(this.#name.dir, 'segments', segment, 'journal');
+    return journalFolder(this.#name.dir, segment);
   }
 
   /** Removes the scratch folder. */
