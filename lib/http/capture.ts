@@ -18,8 +18,8 @@ export interface CaptureListener {
   onRequest(): void;
   /** A byte of the answer is in. */
   onBytes(): void;
-  /** The header block of the final answer. `raw` is a copy. */
-  onHeader(head: ResponseHead, block: HeaderBlock, raw: Uint8Array): void;
+  /** The header block of the final answer. `raw` is a copy; `empty`: no body belongs to it. */
+  onHeader(head: ResponseHead, block: HeaderBlock, raw: Uint8Array, empty: boolean): void;
   /** The answer can't be used; the socket is being closed. */
   onRefused(reason: Reason, detail: string): void;
 }
@@ -153,11 +153,9 @@ export class SocketCapture {
     const listener = this.#listener;
     this.#pending = undefined;
     this.#inHeader = false;
-    listener?.onHeader(
-      {status: block.status, statusText: block.statusText, headers: block.headers},
-      block,
-      raw,
-    );
+    const {status, statusText, headers} = block;
+    const empty = typeof framing !== 'string' && framing.body === 0;
+    listener?.onHeader({status, statusText, headers}, block, raw, empty);
     if (typeof framing === 'string') return this.#refuse('http_malformed', framing);
     const plain = plainHeader(framing);
     if (framing.body === 'chunked') {

@@ -48,7 +48,10 @@ export interface Exchange {
   readonly head: ResponseHead | null;
   /** Request line and headers as sent, up to and with the empty line; null if nothing was sent. */
   readonly requestHeader: Uint8Array | null;
-  /** Status line and headers as received, up to and with the empty line; null over HTTP/2 or without an answer. */
+  /**
+   * Status line and headers as received, up to and with the empty line; without interim answers (1xx). Null over
+   * HTTP/2 or without an answer. Where `head` is null and this is not, it is what came of a header that broke off.
+   */
   readonly responseHeader: Uint8Array | null;
   /** Payload: transfer coding removed, content coding kept. What came before a break is kept. Null without an answer. */
   readonly body: Uint8Array | null;

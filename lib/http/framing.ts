@@ -79,6 +79,8 @@ const maxLength = 2n ** 63n - 1n;
 
 /** Undefined: as if the header were absent. A text: why the message is refused. */
 function contentLength(value: string): number | string | undefined {
+  // The plain case; 15 digits are exact.
+  if (/^\d{1,15}$/.test(value)) return Number(value);
   const [first = '', ...others] = value.split(',').map((part) => part.trim());
   if (others.some((other) => other !== first)) return `Content-Length says several things: ${value}`;
   if (!/^\d+$/.test(first) || BigInt(first) > maxLength) return undefined;

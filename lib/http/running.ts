@@ -35,7 +35,7 @@ export class RunningExchange implements CaptureListener {
   readonly #resolve: (exchange: Exchange) => void;
   readonly #started: number;
   readonly #body: BodyCollector;
-  readonly #onAbort = (): void => this.fail('interrupted', 'stopped by a signal');
+  readonly #onAbort: (() => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
   #settled = false;
   #heardOut = false;
@@ -55,6 +55,8 @@ export class RunningExchange implements CaptureListener {
   #head: ResponseHead | null = null;
   #block: HeaderBlock | undefined;
   #rawHeader: Uint8Array | null = null;
+  /** The answer has no body. */
+  #empty = false;
   #broken: string | undefined;
 
   constructor(
@@ -70,7 +72,10 @@ export class RunningExchange implements CaptureListener {
     this.#resolve = resolve;
     this.#started = limits.monotonic();
     this.#body = new BodyCollector(request.maxBody);
-    request.signal?.addEventListener('abort', this.#onAbort, {once: true});
+    if (request.signal !== undefined) {
+      this.#onAbort = () => this.fail('interrupted', 'stopped by a signal');
+      request.signal.addEventListener('abort', this.#onAbort, {once: true});
+    }
     this.#arm(Math.min(limits.totalTimeoutMs, limits.idleTimeoutMs));
   }
 
@@ -101,7 +106,8 @@ export class RunningExchange implements CaptureListener {
     this.#firstByteMs ??= this.#lastByteAt - this.#sentAt;
   }
 
-  onHeader(head: ResponseHead, block: HeaderBlock, raw: Uint8Array): void {
+  onHeader(head: ResponseHead, block: HeaderBlock, raw: Uint8Array, empty: boolean): void {
+    this.#empty = empty;
     this.#head = head;
     this.#block = block;
     this.#rawHeader = raw;
@@ -117,7 +123,8 @@ export class RunningExchange implements CaptureListener {
 
   onHeaders(): boolean {
     if (this.#settled || this.#head === null) return true;
-    if (this.request.wantBody?.(this.#head) === false) this.#finish({truncated: 'length', reusable: false});
+    if (!this.#empty && this.request.wantBody?.(this.#head) === false)
+      this.#finish({truncated: 'length', reusable: false});
     return true;
   }
 
@@ -195,7 +202,7 @@ export class RunningExchange implements CaptureListener {
     if (this.#settled) return;
     this.#settled = true;
     clearTimeout(this.#timer);
-    this.request.signal?.removeEventListener('abort', this.#onAbort);
+    if (this.#onAbort !== undefined) this.request.signal?.removeEventListener('abort', this.#onAbort);
     const repairs = [
       ...(this.#block?.repairs ?? []),
       ...(this.capture?.oddChunks ? ['odd chunk lines'] : []),
