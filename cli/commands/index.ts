@@ -27,5 +27,6 @@ export const commands: readonly CommandEntry[] = [
   {name: 'explain', summary: 'Tell what is known of a URL, and why it was or was not fetched.', load: () => import('./explain.ts')},
   {name: 'check', summary: 'Try URLs, scope rules, robots.txt files and sitemaps, and see what decides.', load: () => import('./check.ts')},
   {name: 'config', summary: 'Show each setting with its value and origin.', load: () => import('./config.ts')},
+  {name: 'demo', summary: 'Crawl an embedded demo web on loopback, or with URLs a real one, into data/.', load: () => import('./demo.ts')},
   {name: 'drop', summary: 'Take segments out of the crawl and release their URLs.', load: () => import('./drop.ts')},
 ];
