@@ -1,13 +1,13 @@
 /**
  * URLs of a style sheet or style attribute: `url(…)` and `@import "…"`, comments left out, escapes undone.
- * One pass over the text.
+ * One pass over the text: an escape outside a string is a token of its own, so that no quote in it begins a string.
  *
  * @see https://www.w3.org/TR/css-syntax-3/#consume-url-token
  */
 export function cssUrls(css: string): string[] {
   const urls: string[] = [];
   const token =
-    /\/\*[\s\S]*?(?:\*\/|$)|@import\s+(?:"([^"\\\n]*(?:\\[\s\S][^"\\\n]*)*)"|'([^'\\\n]*(?:\\[\s\S][^'\\\n]*)*)')|\burl\(\s*(?:"([^"\\\n]*(?:\\[\s\S][^"\\\n]*)*)"|'([^'\\\n]*(?:\\[\s\S][^'\\\n]*)*)'|([^"'()\\\s]*(?:\\[\s\S][^"'()\\\s]*)*))|"[^"\\\n]*(?:\\[\s\S][^"\\\n]*)*"|'[^'\\\n]*(?:\\[\s\S][^'\\\n]*)*'/gi;
+    /\/\*[\s\S]*?(?:\*\/|$)|@import\s+(?:"([^"\\\n]*(?:\\[\s\S][^"\\\n]*)*)"|'([^'\\\n]*(?:\\[\s\S][^'\\\n]*)*)')|\burl\(\s*(?:"([^"\\\n]*(?:\\[\s\S][^"\\\n]*)*)"|'([^'\\\n]*(?:\\[\s\S][^'\\\n]*)*)'|([^"'()\\\s]*(?:\\(?:[0-9a-f]{1,6}\s?|[\s\S])[^"'()\\\s]*)*))|"[^"\\\n]*(?:\\[\s\S][^"\\\n]*)*"|'[^'\\\n]*(?:\\[\s\S][^'\\\n]*)*'|\\[\s\S]/gi;
   for (const match of css.matchAll(token)) {
     const url = match[1] ?? match[2] ?? match[3] ?? match[4] ?? match[5];
     if (url !== undefined && url !== '') urls.push(unescapeCss(url));

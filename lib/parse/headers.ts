@@ -31,7 +31,7 @@ export interface HeaderLink {
 export function headerLinks(values: readonly string[]): HeaderLink[] {
   const links: HeaderLink[] = [];
   for (const value of values) {
-    const link = /<([^>]*)>((?:\s*;\s*[\w!#$%&'*+.^`|~-]+(?:\s*=\s*(?:"(?:[^"\\]|\\.)*"|[^\s;,"]*))?)*)/g;
+    const link = /<([^<>]*)>((?:\s*;\s*[\w!#$%&'*+.^`|~-]+(?:\s*=\s*(?:"(?:[^"\\]|\\.)*"|[^\s;,"]*))?)*)/g;
     for (const match of value.matchAll(link)) {
       const rel = parameter(match[2]!, 'rel');
       if (rel === undefined) continue;
