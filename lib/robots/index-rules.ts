@@ -9,9 +9,9 @@ import {type Meter, matchesPattern, type Pattern} from './wildcard.ts';
  * A binary search finds the path's neighbour; from there the way up passes only patterns that are
  * prefixes of the path, longest first.
  *
- * Rules with wildcard: filed under four characters that must stand in any path they match, the
- * four that the fewest rules share. A path looks up its own fours; only the rules found there are tried.
- * Rules whose parts are all shorter (as `/*?`) are tried each time, longest first, until one decides.
+ * Rules with wildcard: filed under up to four characters in a row that must stand in any path they match,
+ * those that the fewest rules share. A path looks up its own; only the rules found there are tried,
+ * longest first.
  *
  * Building takes time linear in the rules, but for the sort; a question, linear in the path times one
  * plus the number of rules tried. Nothing is cached between questions.
@@ -35,7 +35,7 @@ export function indexRules(rules: readonly RobotsRule[]): RuleIndex {
     (compiled.parts.length === 1 ? literal : wild).push(compiled);
   }
   const prefixes = indexPrefixes(literal);
-  const {shared, short} = indexWildcards(wild);
+  const {byGram, always} = indexWildcards(wild);
 
   return {
     decide(path, meter) {
@@ -46,17 +46,18 @@ export function indexRules(rules: readonly RobotsRule[]): RuleIndex {
           if (beats(candidate, best) && matchesPattern(candidate, path, meter)) best = candidate;
         }
       };
-      consider(short);
-      if (shared.size > 0) {
+      consider(always);
+      for (const [size, lists] of byGram) {
+        const mask = masks[size]!;
         let seen: Set<number> | undefined;
-        let four = 0;
+        let gram = 0;
         for (let i = 0; i < path.length; i++) {
-          four = nextFour(four, path.charCodeAt(i));
-          if (i < 3) continue;
-          const candidates = shared.get(four);
-          if (candidates === undefined || seen?.has(four)) continue;
+          gram = ((gram << 7) | path.charCodeAt(i)) & mask;
+          if (i + 1 < size) continue;
+          const candidates = lists.get(gram);
+          if (candidates === undefined || seen?.has(gram)) continue;
           seen ??= new Set();
-          seen.add(four);
+          seen.add(gram);
           consider(candidates);
         }
         if (meter) meter.steps += path.length;
@@ -148,46 +149,63 @@ function sharedLength(a: string, b: string): number {
   return i;
 }
 
+/** Runs of characters as small integers, seven bits a character since comparable text is ASCII; by their length. */
+const masks: Readonly<Record<number, number>> = {1: 0x7f, 2: 0x3fff, 3: 0x1fffff, 4: 0xfffffff};
+const longestGram = 4;
+
 function indexWildcards(rules: readonly Compiled[]): {
-  shared: ReadonlyMap<number, readonly Compiled[]>;
-  short: readonly Compiled[];
+  /** Rules by the run that they are filed under, for each length of runs. */
+  byGram: ReadonlyMap<number, ReadonlyMap<number, readonly Compiled[]>>;
+  /** Rules of wildcards alone. */
+  always: readonly Compiled[];
 } {
   const sorted = [...rules].sort((a, b) => (beats(a, b) ? -1 : 1));
-  const counts = new Map<number, number>();
+  const counts = new Map<number, Map<number, number>>();
   for (const rule of sorted) {
-    for (const four of foursOf(rule)) counts.set(four, (counts.get(four) ?? 0) + 1);
+    const size = gramSize(rule);
+    const ofSize = counts.get(size) ?? new Map<number, number>();
+    counts.set(size, ofSize);
+    for (const gram of gramsOf(rule, size)) ofSize.set(gram, (ofSize.get(gram) ?? 0) + 1);
   }
-  const shared = new Map<number, Compiled[]>();
-  const short: Compiled[] = [];
+  const byGram = new Map<number, Map<number, Compiled[]>>();
+  const always: Compiled[] = [];
   for (const rule of sorted) {
-    let rarest: number | undefined;
-    for (const four of foursOf(rule)) {
-      if (rarest === undefined || counts.get(four)! < counts.get(rarest)!) rarest = four;
-    }
-    if (rarest === undefined) {
-      short.push(rule);
+    const size = gramSize(rule);
+    if (size === 0) {
+      always.push(rule);
       continue;
     }
-    const list = shared.get(rarest);
-    if (list === undefined) shared.set(rarest, [rule]);
+    const ofSize = counts.get(size)!;
+    let rarest = -1;
+    for (const gram of gramsOf(rule, size)) {
+      if (rarest < 0 || ofSize.get(gram)! < ofSize.get(rarest)!) rarest = gram;
+    }
+    const lists = byGram.get(size) ?? new Map<number, Compiled[]>();
+    byGram.set(size, lists);
+    const list = lists.get(rarest);
+    if (list === undefined) lists.set(rarest, [rule]);
     else list.push(rule);
   }
-  return {shared, short};
+  return {byGram, always};
 }
 
-/** Four characters of comparable text, seven bits each, as one small integer. */
-function nextFour(four: number, c: number): number {
-  return ((four << 7) | c) & 0xfffffff;
+/** Length of the runs that a rule is filed under: its longest part's, at most four. */
+function gramSize(rule: Compiled): number {
+  let longest = 0;
+  for (const part of rule.parts) longest = Math.max(longest, part.length);
+  return Math.min(longest, longestGram);
 }
 
-function foursOf(rule: Compiled): Set<number> {
-  const fours = new Set<number>();
+function gramsOf(rule: Compiled, size: number): Set<number> {
+  const grams = new Set<number>();
+  if (size === 0) return grams;
+  const mask = masks[size]!;
   for (const part of rule.parts) {
-    let four = 0;
+    let gram = 0;
     for (let i = 0; i < part.length; i++) {
-      four = nextFour(four, part.charCodeAt(i));
-      if (i >= 3) fours.add(four);
+      gram = ((gram << 7) | part.charCodeAt(i)) & mask;
+      if (i + 1 >= size) grams.add(gram);
     }
   }
-  return fours;
+  return grams;
 }
