@@ -17,6 +17,7 @@ import {countParameters, countSegments} from './target.ts';
  * - regex \?.*sort=                found anywhere in the URL (RE2 syntax)
  * - scheme ftp
  * - parameter replytocom           a query parameter of that name, also NAME*
+ * - type video/* application/zip  media type of the answer; asked when its headers are known
  * - length 300                     longer than
  * - depth 3                        further from the seed than
  * - segments 8                     more path segments than
@@ -76,6 +77,13 @@ function matchesOf(kind: string, value: string, place: Place): Match[] {
     }
     case 'scheme':
       return each((word) => ({kind: 'test', test: (target) => target.scheme === word.toLowerCase()}));
+    case 'type':
+      return each((word) => {
+        if (!/^[^/\s]+\/[^/\s]+$/.test(word))
+          throw badRule(place.file, place.line, 'not a media type', place.text);
+        const prefix = word.endsWith('*');
+        return {kind, type: (prefix ? word.slice(0, -1) : word).toLowerCase(), prefix};
+      });
     case 'parameter': {
       each((word) => ({kind: 'prefix', prefix: word}));
       const named = nameSet(words);

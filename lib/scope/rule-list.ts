@@ -25,6 +25,8 @@ export function matches({match}: Rule, target: Target): boolean {
       return target.url.startsWith(match.prefix);
     case 'suffix':
       return target.path.toLowerCase().endsWith(match.suffix);
+    case 'type':
+      return false; // is about answers, and no URL tells
     case 'test':
       return match.test(target);
   }
@@ -59,7 +61,7 @@ export function firstMatch(rules: readonly Rule[]): FirstMatch {
       const list = surts.get(match.host);
       if (list) list.push(index);
       else surts.set(match.host, [index]);
-    } else tests.push(index);
+    } else if (match.kind === 'test') tests.push(index);
   }
   const lengths = (map: Map<string, number>) => [...new Set([...map.keys()].map((key) => key.length))];
   const prefixLengths = lengths(prefixes);

@@ -26,6 +26,8 @@ export type Match =
   | {readonly kind: 'prefix'; readonly prefix: string}
   /** Lower case. */
   | {readonly kind: 'suffix'; readonly suffix: string}
+  /** Of a media type, not of a URL: `video/mp4`, or `video/` with `prefix`. */
+  | {readonly kind: 'type'; readonly type: string; readonly prefix: boolean}
   | {readonly kind: 'test'; readonly test: (target: Target) => boolean};
 
 /** Rule with its place, as verdicts name it. */

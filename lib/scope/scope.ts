@@ -73,8 +73,15 @@ export function makeScope(
   files: readonly RuleFile[],
 ): Scope {
   const schemes = new Set(config.schemes.map((scheme) => scheme.toLowerCase().replace(/:$/, '')));
-  const sources = sourcesOf(config, files);
+  const {sources, typeRules} = sourcesOf(config, files);
   const types = config.reject_types.map((type) => type.toLowerCase());
+
+  // Links come page by page, and so seed by seed.
+  let lastHome: Target | undefined;
+  function homeOf(seed: string): Target {
+    if (lastHome?.url !== seed) lastHome = targetOf(seed, 0);
+    return lastHome;
+  }
 
   function limits(target: Target): ScopeVerdict | undefined {
     if (!schemes.has(target.scheme)) return no('scheme', `scope.schemes ${config.schemes.join(' ')}`);
@@ -101,7 +108,7 @@ export function makeScope(
     const turned = direction(link, target);
     if (turned) return turned;
     const stay = link.seedScope ?? config.stay;
-    if (link.hopType !== 'I' && link.seed && !staysWith(stay, link.seed, target))
+    if (link.hopType !== 'I' && link.seed && !staysWith(stay, homeOf(link.seed), target))
       return no('scope_seed', `${link.seedScope ? 'scope of the seed' : 'scope.stay'} ${stay} ${link.seed}`);
     return askRules(target) ?? otherwise();
   }
@@ -166,6 +173,14 @@ export function makeScope(
     },
     checkType(type) {
       const plain = type.split(';', 1)[0]!.trim().toLowerCase();
+      for (const rule of typeRules)
+        if (
+          rule.match.kind === 'type' &&
+          (rule.match.prefix ? plain.startsWith(rule.match.type) : plain === rule.match.type)
+        )
+          return rule.accept
+            ? verdictOf(rule)
+            : {...verdictOf(rule), accepted: false, reason: 'content_type'};
       const hit = types.find(
         (one) => one === plain || (one.endsWith('*') && plain.startsWith(one.slice(0, -1))),
       );
@@ -185,26 +200,27 @@ type Source =
   | {readonly kind: 'rules'; readonly find: FirstMatch}
   | {readonly kind: 'filter'; readonly file: string; readonly filter: Filter};
 
-function sourcesOf(config: Config['scope'], files: readonly RuleFile[]): Source[] {
+function sourcesOf(
+  config: Config['scope'],
+  files: readonly RuleFile[],
+): {readonly sources: readonly Source[]; readonly typeRules: readonly Rule[]} {
   const sources: Source[] = [];
-  const own = parseOwnRules(
-    config.rules.map((rule, index) => [index + 1, rule]),
-    'scope.rules',
-  );
-  if (own.length > 0) sources.push({kind: 'rules', find: firstMatch(own)});
+  const typeRules: Rule[] = [];
+  const addRules = (lines: readonly string[], file: string) => {
+    const rules = parseOwnRules(
+      lines.map((line, index) => [index + 1, line] as const),
+      file,
+    );
+    if (rules.length > 0) sources.push({kind: 'rules', find: firstMatch(rules)});
+    typeRules.push(...rules.filter(({match}) => match.kind === 'type'));
+  };
+  addRules(config.rules, 'scope.rules');
   for (const {file, text} of files) {
     const form = nutchFormOf(file, text);
     if (form) sources.push({kind: 'filter', file, filter: parseNutchFile(form, text, file)});
-    else {
-      const lines = text.replace(/^\uFEFF/, '').split(/\r\n|\n|\r/);
-      const rules = parseOwnRules(
-        lines.map((line, index) => [index + 1, line] as const),
-        file,
-      );
-      sources.push({kind: 'rules', find: firstMatch(rules)});
-    }
+    else addRules(text.replace(/^\uFEFF/, '').split(/\r\n|\n|\r/), file);
   }
-  return sources;
+  return {sources, typeRules};
 }
 
 /** The same site for a visitor: `www.` makes no difference. */
@@ -214,10 +230,10 @@ function sameHost(a: string, b: string): boolean {
 const bare = (host: string) => (host.startsWith('www.') ? host.slice(4) : host);
 
 /** Is the target within what the seed allows? */
-function staysWith(stay: Stay, seed: string, target: Target): boolean {
-  if (stay === 'any') return true;
-  const home = targetOf(seed, 0);
+function staysWith(stay: Stay, home: Target, target: Target): boolean {
   switch (stay) {
+    case 'any':
+      return true;
     case 'domain':
       return ownerDomain(home.host) === ownerDomain(target.host);
     case 'host':

@@ -25,27 +25,29 @@ export function hostOf(url: string): string {
 
 // Hosts recur: their domains are remembered, up to a bound that a crawl of many hosts can't pass.
 const maxRemembered = 100_000;
-const domains = new Map<string, string>();
 const options = {validateHostname: false, extractHostname: false, detectIp: true} as const;
 
-/** One label below the public suffix; the host itself where there is none, as for addresses. */
-export function registeredDomain(host: string): string {
-  let domain = domains.get(host);
-  if (domain === undefined) {
-    domain = getDomain(host, options) ?? host;
-    if (domains.size >= maxRemembered) domains.clear();
-    domains.set(ownCopy(host), ownCopy(domain));
-  }
-  return domain;
+function remembered(domainOf: (host: string) => string | null): (host: string) => string {
+  const known = new Map<string, string>();
+  return (host) => {
+    let domain = known.get(host);
+    if (domain === undefined) {
+      domain = domainOf(host) ?? host;
+      if (known.size >= maxRemembered) known.clear();
+      known.set(ownCopy(host), ownCopy(domain));
+    }
+    return domain;
+  };
 }
+
+/** One label below the public suffix; the host itself where there is none, as for addresses. */
+export const registeredDomain = remembered((host) => getDomain(host, options));
 
 /**
  * As {@link registeredDomain}, with the private part of the list too: `alice.github.io` is a domain of its own.
  * For what belongs to one owner, as a seed's scope.
  */
-export function ownerDomain(host: string): string {
-  return getDomain(host, {...options, allowPrivateDomains: true}) ?? host;
-}
+export const ownerDomain = remembered((host) => getDomain(host, {...options, allowPrivateDomains: true}));
 
 /** Public suffix of a host; null for addresses and for names of one label. */
 export function publicSuffix(host: string): string | null {

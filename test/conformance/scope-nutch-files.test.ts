@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import {readdirSync, readFileSync} from 'node:fs';
 import {test} from 'node:test';
+import fc from 'fast-check';
+import {CrawlError} from '../../lib/errors.ts';
 import {makeScope} from '../../lib/scope/scope.ts';
 import {corpus, withoutCorpus} from '../support/corpora.ts';
 import {defaultConfig} from '../support/url-config.ts';
+import {mutated} from '../support/url-samples.ts';
 
 /** Nutch's own filter files, and what its tests say of each URL: `+` accepted, `-` rejected. */
 const {url, links, scope} = defaultConfig;
@@ -37,3 +40,27 @@ for (const file of ruleFiles) {
     assert.ok(asked >= 3);
   });
 }
+
+test('any mutation of these files is rules or an error with file and line', {
+  skip: withoutCorpus('urls/nutch'),
+}, () => {
+  const texts = ruleFiles.map((file) => ({file, text: readFileSync(`${folder}/${file}`, 'utf8')}));
+  const mutation = fc
+    .constantFrom(...texts)
+    .chain(({file, text}) => mutated(fc.constant(text)).map((changed) => ({file, text: changed})));
+  fc.assert(
+    fc.property(mutation, (one) => {
+      try {
+        makeScope(anyScheme, url, links, [one]).check({
+          url: 'https://example.org/a/b?c',
+          depth: 1,
+          hopType: 'L',
+        });
+      } catch (error) {
+        assert.ok(error instanceof CrawlError && error.code === 'CONFIG_INVALID', String(error));
+        assert.match(error.message, /^urlfilter[^:]*:\d+: /);
+      }
+    }),
+    {numRuns: 500},
+  );
+});

@@ -352,6 +352,7 @@ test('a bad rule is an error with file and line', () => {
     ['- regex (a)\\1', /^rules\.txt:2: bad regular expression/],
     ['- surt org,example)private', /^rules\.txt:2: a SURT path begins with/],
     ['- repeats 1', /^rules\.txt:2: repeats needs a number of 2 or more/],
+    ['- type video', /^rules\.txt:2: not a media type/],
     ['- all of it', /^rules\.txt:2: all takes no value/],
   ];
   for (const [rule, message] of bad)
@@ -372,6 +373,26 @@ test('content types', () => {
     rule: 'scope.reject_types application/zip',
   });
   assert.equal(scope.checkType('text/html').accepted, true);
+});
+
+test('content types by rule: the first decides, before the setting, and is named', () => {
+  const scope = scopeOf({
+    scope: {reject_types: ['video/*'], rules: ['+ type video/mp4', '- type video/* Application/Zip']},
+  });
+  assert.deepEqual(scope.checkType('video/mp4'), {
+    accepted: true,
+    rule: 'scope.rules:1: + type video/mp4',
+    file: 'scope.rules',
+    line: 1,
+  });
+  assert.deepEqual(scope.checkType('application/zip'), {
+    accepted: false,
+    reason: 'content_type',
+    rule: 'scope.rules:2: - type video/* Application/Zip',
+    file: 'scope.rules',
+    line: 2,
+  });
+  assert.equal(scope.check({url: 'https://example.org/video/', depth: 1, hopType: 'L'}).accepted, true);
 });
 
 test('the digest is of all that decides and of nothing else', () => {

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
+import {createHash} from 'node:crypto';
 import {test} from 'node:test';
 import type {Config} from '../../lib/config/settings.ts';
 import {CrawlError} from '../../lib/errors.ts';
 import {checkUrl} from '../../lib/url/check.ts';
-import {explainUrl, normalizeUrl, parseBase, urlPolicy} from '../../lib/url/normalize.ts';
+import {explainUrl, normalizeUrl, parseBase, urlPolicy, urlPolicyVersion} from '../../lib/url/normalize.ts';
 import {parseUrl} from '../../lib/url/parse.ts';
-import {trackingParameters} from '../../lib/url/tracking.ts';
+import {trackingParameters, trackingVersion} from '../../lib/url/tracking.ts';
 import {defaultConfig} from '../support/url-config.ts';
 
 function policyOf(settings: Partial<Config['url']> = {}, rules?: string) {
@@ -22,8 +23,8 @@ function normal(input: string, settings: Partial<Config['url']> = {}, rules?: st
 
 const md5 = '0123456789abcdef0123456789abcdef';
 
-test('each step by example', () => {
-  const cases: readonly (readonly [input: string, expected: string, settings?: Partial<Config['url']>])[] = [
+const stepCases: readonly (readonly [input: string, expected: string, settings?: Partial<Config['url']>])[] =
+  [
     // parse
     ['HTTP://EXAMPLE.org:80', 'http://example.org/'],
     ['https://example.org:443/a/./b/../c', 'https://example.org/a/c'],
@@ -107,7 +108,8 @@ test('each step by example', () => {
     ['https://example.org/abcdef', 'url_too_long: 26 characters, url.max_length is 25', {max_length: 25}],
     ['x'.repeat(200_000), 'url_too_long: 200000 characters'],
   ];
-  for (const [input, expected, settings] of cases) assert.equal(normal(input, settings), expected, input);
+test('each step by example', () => {
+  for (const [input, expected, settings] of stepCases) assert.equal(normal(input, settings), expected, input);
 });
 
 test('relative links', () => {
@@ -289,6 +291,16 @@ test('the digest is of all that decides', () => {
   ].map(({digest}) => digest);
   assert.equal(new Set(digests).size, digests.length);
   assert.equal(policyOf().digest, policyOf({}).digest);
+});
+
+test('versions belong to what they count: change the list or a normal form, and raise the version', () => {
+  const hash = (value: unknown) =>
+    createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 16);
+  assert.deepEqual([trackingVersion, hash(Object.keys(trackingParameters).sort())], [1, '2507a79b615679cf']);
+  assert.deepEqual(
+    [urlPolicyVersion, hash(stepCases.map(([input, , settings]) => normal(input, settings)))],
+    [1, 'c3fd436f53bb9956'],
+  );
 });
 
 test('the list of tracking parameters has a reason each, and no name in plain use', () => {
