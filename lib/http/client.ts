@@ -7,6 +7,7 @@ import {connectToMap} from './connect-to.ts';
 import {DnsCache, nameServers, type Resolve, systemHosts} from './dns.ts';
 import type {Exchange, HttpClient, HttpClientOptions, HttpRequest} from './exchange.ts';
 import {wordsOf} from './failure.ts';
+import {Interrupts} from './interrupts.ts';
 import {RunningExchange, type RunningLimits, type RunningOwner} from './running.ts';
 import {TlsDialer, type TlsOptions} from './tls.ts';
 
@@ -50,6 +51,9 @@ class PooledHttpClient implements HttpClient, RunningOwner {
   /** Lanes without an exchange, the one unused for longest first. */
   readonly #idle = new Set<Lane>();
   readonly #busy = new Map<RunningExchange, Lane>();
+  readonly #interrupts = new Interrupts<RunningExchange>((running) =>
+    running.fail('interrupted', 'stopped by a signal'),
+  );
   #closed = false;
 
   constructor(options: HttpClientOptions, edges: HttpClientEdges) {
@@ -114,6 +118,7 @@ class PooledHttpClient implements HttpClient, RunningOwner {
   settled(running: RunningExchange, reusable: boolean): void {
     const lane = this.#busy.get(running);
     this.#busy.delete(running);
+    if (running.request.signal !== undefined) this.#interrupts.remove(running.request.signal, running);
     if (lane === undefined) return;
     lane.running = undefined;
     lane.attempt?.cancel();
@@ -142,6 +147,7 @@ class PooledHttpClient implements HttpClient, RunningOwner {
     this.#idle.delete(lane);
     lane.running = running;
     this.#busy.set(running, lane);
+    if (running.request.signal !== undefined) this.#interrupts.add(running.request.signal, running);
     running.reused = lane.connection !== undefined;
     if (lane.connection !== undefined) {
       running.carriedBy(lane.connection.facts, lane.connection.capture);

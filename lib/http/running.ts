@@ -35,7 +35,6 @@ export class RunningExchange implements CaptureListener {
   readonly #resolve: (exchange: Exchange) => void;
   readonly #started: number;
   readonly #body: BodyCollector;
-  readonly #onAbort: (() => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
   #settled = false;
   #heardOut = false;
@@ -72,10 +71,6 @@ export class RunningExchange implements CaptureListener {
     this.#resolve = resolve;
     this.#started = limits.monotonic();
     this.#body = new BodyCollector(request.maxBody);
-    if (request.signal !== undefined) {
-      this.#onAbort = () => this.fail('interrupted', 'stopped by a signal');
-      request.signal.addEventListener('abort', this.#onAbort, {once: true});
-    }
     this.#arm(Math.min(limits.totalTimeoutMs, limits.idleTimeoutMs));
   }
 
@@ -202,7 +197,6 @@ export class RunningExchange implements CaptureListener {
     if (this.#settled) return;
     this.#settled = true;
     clearTimeout(this.#timer);
-    if (this.#onAbort !== undefined) this.request.signal?.removeEventListener('abort', this.#onAbort);
     const repairs = [
       ...(this.#block?.repairs ?? []),
       ...(this.capture?.oddChunks ? ['odd chunk lines'] : []),

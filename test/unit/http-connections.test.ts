@@ -167,6 +167,25 @@ test('a signal ends the exchange, before and while it runs', async () => {
   assert.equal(server.requests.length, 1);
 });
 
+test('one signal ends many exchanges, without a word of Node’s about listeners', async () => {
+  const warnings: string[] = [];
+  const onWarning = (warning: Error): void => void warnings.push(warning.message);
+  process.on('warning', onWarning);
+  const stop = new AbortController();
+  let asked = 0;
+  await using server = await rawServer(() => {
+    asked += 1;
+    if (asked === 30) stop.abort();
+  });
+  await using client = loopbackClient();
+  const all = await Promise.all(
+    Array.from({length: 30}, (_, i) => get(client, `${server.origin}/${i}`, {signal: stop.signal})),
+  );
+  assert.deepEqual(new Set(all.map(({reason}) => reason)), new Set(['interrupted']));
+  process.off('warning', onWarning);
+  assert.deepEqual(warnings, []);
+});
+
 test('closing the client ends all that runs, and nothing starts any more', async () => {
   let asked = 0;
   const client = loopbackClient();
