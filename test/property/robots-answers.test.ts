@@ -2,10 +2,16 @@ import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import fc from 'fast-check';
 import {pageDirectives} from '../../lib/robots/directives.ts';
+import {indexRules} from '../../lib/robots/index-rules.ts';
 import {isAllowed, pathOf, rulesFor} from '../../lib/robots/match.ts';
 import {parseRobots} from '../../lib/robots/parse.ts';
 import {corpus} from '../support/corpora.ts';
 import {realRobots} from '../support/real-robots.ts';
+
+const samples =
+  corpus('robots') === undefined
+    ? [Buffer.from('User-agent: *\nDisallow: /*a$\n')]
+    : [...realRobots().values()];
 
 const options = {maxBytes: 500 * 1024, typos: false};
 const rules = (bytes: Uint8Array, agent = 'a') => rulesFor(parseRobots(bytes, options), agent);
@@ -103,6 +109,34 @@ test('the index answers as trying each rule does', () => {
   );
 });
 
+/** Length of a pattern as compared, by another way than the index: what a URL cannot have counts as an escape. */
+function comparedLength(octets: string): number {
+  return octets.replace(/%[0-9a-f]{2}|[^\x21-\x7e]|[{}"|^`<>\\']/gi, '%XX').length;
+}
+
+test('rules of real files together answer as each of them alone', () => {
+  let asked = 0;
+  for (const bytes of samples.filter((_, i) => i % 20 === 0)) {
+    if (bytes.length > 30_000) continue;
+    const all = rules(bytes, 'examplebot');
+    const alone = all.rules.map((rule) => ({rule, own: {...all, index: indexRules([rule])}}));
+    for (const {octets} of all.rules.slice(0, 30)) {
+      for (const url of [octets.replace(/\*/g, 'zz').replace(/\$$/, ''), octets.replace(/\*/g, '') + 'x']) {
+        let best: {length: number; allow: boolean} | undefined;
+        for (const {rule, own} of alone) {
+          if (isAllowed(own, url).line === null) continue;
+          const one = {length: comparedLength(rule.octets), allow: rule.allow};
+          const isLonger = best === undefined || one.length > best.length;
+          if (isLonger || (one.length === best!.length && one.allow)) best = one;
+        }
+        assert.equal(isAllowed(all, url).allowed, best?.allow ?? true, url);
+        asked++;
+      }
+    }
+  }
+  assert.ok(asked > 0);
+});
+
 test('any bytes are a robots.txt, and any text a URL', () => {
   fc.assert(
     fc.property(
@@ -119,11 +153,6 @@ test('any bytes are a robots.txt, and any text a URL', () => {
     {numRuns: 1000},
   );
 });
-
-const samples =
-  corpus('robots') === undefined
-    ? [Buffer.from('User-agent: *\nDisallow: /*a$\n')]
-    : [...realRobots().values()];
 
 test('real files with bytes changed, cut and doubled are read', () => {
   const mutation = fc.record({
