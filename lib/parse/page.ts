@@ -9,11 +9,14 @@ import type {Document} from './document.ts';
 import type {Encoding} from './encoding-labels.ts';
 import {headerFields, headerLinks} from './headers.ts';
 import {linkKind} from './html-links.ts';
+import {detectLanguage} from './language.ts';
 import {leadsNowhere, type RawLink} from './links.ts';
+import {mainText} from './main-text.ts';
 import {parseMetaRefresh} from './meta-refresh.ts';
 import {contentTypeOf} from './mime.ts';
 import {parserFor} from './registry.ts';
 import {detectType} from './sniff.ts';
+import {openGraph, readJsonLd, statedDates} from './structured.ts';
 
 /** A capture with a payload, as far as a parser needs it. */
 export interface PageInput {
@@ -128,7 +131,12 @@ function parsed(
   fields: ReadonlyMap<string, readonly string[]>,
   options: PageOptions,
 ): ParsedPage {
-  const errors = [...seen.errors, ...(document.errors ?? [])];
+  const jsonLd = readJsonLd(document.jsonLd ?? []);
+  const metas = document.metas ?? [];
+  const errors = [...seen.errors, ...(document.errors ?? []), ...jsonLd.errors];
+  const stated = statedDates(metas, jsonLd.values, document.times ?? []);
+  const main = document.blocks === undefined ? null : mainText(document.blocks);
+  const graph = openGraph(metas);
   const text = document.blocks === undefined ? null : document.blocks.map((block) => block.text).join('\n');
   const lower = text?.toLowerCase() ?? null;
   const links = [...linksOfHeader(fields), ...document.links];
@@ -146,13 +154,17 @@ function parsed(
       description: document.description ?? null,
       headings: document.headings?.length ? JSON.stringify(document.headings) : null,
       text,
+      main_text: main,
+      content_languages: text === null ? null : detectLanguage(main ?? text),
       text_length: text?.length ?? null,
       text_signature: lower === null ? null : textSignature(lower),
       simhash: lower === null ? null : simhashOfLower(lower),
       meta_refresh_s: refresh?.seconds ?? null,
-      published_time: document.published ?? null,
-      modified_time: document.modified ?? null,
-      ...robotsOf(document.metas ?? [], fields, options),
+      published_time: document.published ?? stated.published,
+      modified_time: document.modified ?? stated.modified,
+      open_graph: graph === null ? null : JSON.stringify(graph),
+      json_ld: jsonLd.values.length === 0 ? null : JSON.stringify(jsonLd.values),
+      ...robotsOf(metas, fields, options),
     },
     links,
     linksCut: document.linksCut ?? 0,

@@ -6,9 +6,12 @@ import {findCharset} from '../../lib/parse/charset.ts';
 import {decoderOf, latin1View} from '../../lib/parse/decode.ts';
 import {readHtml} from '../../lib/parse/html.ts';
 import {type MarkupSource, readMarkup} from '../../lib/parse/html-events.ts';
+import {detectLanguage} from '../../lib/parse/language.ts';
+import {mainText} from '../../lib/parse/main-text.ts';
 import {linkRows} from '../../lib/parse/outlinks.ts';
 import {parsePage} from '../../lib/parse/page.ts';
 import {detectType} from '../../lib/parse/sniff.ts';
+import {openGraph, readJsonLd, statedDates} from '../../lib/parse/structured.ts';
 import {parseHtml} from '../../lib/parse/types/html.ts';
 import {makeScope} from '../../lib/scope/scope.ts';
 import {bodySignature, textSignature} from '../../lib/signature/exact.ts';
@@ -116,6 +119,15 @@ const steps: Readonly<Record<string, (index: number) => unknown>> = {
   'link rows (URLs, scope, keys)': (i) => linkRows(facts[i]!.links, 1000, source, policy),
   signature: (i) => bodySignature(pages[i]!.body),
   text_signature: (i) => textSignature(texts[i]!),
+  'main text': (i) => mainText(facts[i]!.blocks ?? []),
+  language: (i) => detectLanguage(texts[i]!),
+  'JSON-LD, Open Graph, dates': (i) => {
+    const {values} = readJsonLd(facts[i]!.jsonLd ?? []);
+    return [
+      openGraph(facts[i]!.metas ?? []),
+      statedDates(facts[i]!.metas ?? [], values, facts[i]!.times ?? []),
+    ];
+  },
   simhash: (i) => simhashOfLower(texts[i]!),
   'parsePage, all columns': (i) =>
     parsePage(
