@@ -39,9 +39,7 @@ export async function catUrl(input: string, part: CatPart, settings: CatSettings
     if (settings.only !== undefined) reader.snapshot.segment(settings.only);
     const all = await capturesOf(reader, normal.url);
     const captures = settings.only === undefined ? all : all.filter(({segment}) => segment === settings.only);
-    const capture = captures.find((one) =>
-      part === 'headers' ? one.request_header !== null : one.content_sha256 !== null,
-    );
+    const capture = captures.find((one) => (part === 'headers' ? one.request_header !== null : hasBody(one)));
     if (capture === undefined) throw notThere(normal.url, part, captures);
     const {bytes, notes} = await read(reader, capture, part, settings);
     const {url, segment, fetch_time, fetch_status, content_mime_type} = capture;
@@ -49,6 +47,11 @@ export async function catUrl(input: string, part: CatPart, settings: CatSettings
   } finally {
     await reader.close();
   }
+}
+
+/** Whether there is a body, be it empty: one of a redirect is only then worth showing when it says something. */
+function hasBody({content_sha256, content_length, fetch_redirect}: Capture): boolean {
+  return content_sha256 !== null && (fetch_redirect === null || (content_length ?? 0) > 0);
 }
 
 /** Newest first; of one time the answer before the hop that led to it. */
@@ -124,6 +127,7 @@ async function read(
 }
 
 async function payloadOf({db}: CrawlReader, capture: Capture): Promise<Uint8Array> {
+  if (capture.content_length === 0) return new Uint8Array(0); // empty payloads are not stored
   const [row] = await db.all<{payload: Uint8Array}>(
     'SELECT payload FROM content WHERE content_sha256 = $sha256 AND segment = $segment LIMIT 1',
     {sha256: capture.content_sha256 ?? '', segment: capture.content_segment ?? capture.segment},

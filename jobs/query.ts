@@ -163,9 +163,15 @@ async function translated<T>(ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();
   } catch (error) {
-    const name =
-      error instanceof CrawlError && /Table with name "?([^\s"]+)"? does not exist/.exec(error.message)?.[1];
-    if (!name) throw error;
+    if (!(error instanceof CrawlError)) throw error;
+    if (error.message.startsWith('Permission Error: Cannot access'))
+      throw new CrawlError('QUERY_FAILED', error.message, {
+        facts: error.facts,
+        hint: 'A query reads the crawl alone; --allow DIR adds a folder.',
+        cause: error,
+      });
+    const name = /Table with name "?([^\s"]+)"? does not exist/.exec(error.message)?.[1];
+    if (name === undefined) throw error;
     const known = [...Object.keys(tables), ...furtherViews];
     const near = nearest(name, known);
     throw new CrawlError(
