@@ -1,5 +1,6 @@
 import {ownerDomain, publicSuffix, registeredDomain} from '../url/host.ts';
 import {compilePattern} from '../url/regex.ts';
+import {bricsToRe2} from './brics.ts';
 import {repeatsAlternately, repeatsSegment} from './repeats.ts';
 import {badRule, type Rule} from './rule.ts';
 import {firstMatch} from './rule-list.ts';
@@ -95,10 +96,17 @@ function textTest(
   whole: boolean,
   place: {readonly file: string; readonly line: number},
 ): (text: string) => boolean {
+  if (whole) {
+    const translated = bricsToRe2(source);
+    if ('problem' in translated)
+      throw badRule(place.file, place.line, `not taken: ${translated.problem}`, source);
+    const pattern = compilePattern(translated.pattern, place);
+    return (text) => pattern.testWhole(text);
+  }
   const known = circleTest(source);
   if (known) return known;
   const pattern = compilePattern(source, place);
-  return whole ? (text) => pattern.testWhole(text) : (text) => pattern.test(text);
+  return (text) => pattern.test(text);
 }
 
 function circleTest(source: string): ((text: string) => boolean) | undefined {

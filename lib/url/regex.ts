@@ -24,6 +24,8 @@ export function compilePattern(
 ): Pattern {
   let re: RE2JS;
   try {
+    // Java's intersection of classes would be taken for other characters, without an error
+    if (/\[[^\]]*&&\[/.test(source)) throw new Error('no intersection of classes (&&)');
     re = RE2JS.compile(source);
   } catch (cause) {
     const problem = cause instanceof Error ? cause.message : String(cause);

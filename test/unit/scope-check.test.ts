@@ -281,6 +281,24 @@ const cases: readonly (readonly [string, Settings, ScopeQuestion, string])[] = [
     {url: 'https://b.a.example.org/'},
     'scope_no_rule | domain-urlfilter.txt: no rule matches',
   ],
+  [
+    'Nutch’s automaton form',
+    {files: [{file: 'automaton-urlfilter.txt', text: '-.*\\.(gif|png)\n+http://"www.a.org"/@\n'}]},
+    {url: 'http://www.a.org/b?c=$'},
+    'accepted | automaton-urlfilter.txt:2: +http://"www.a.org"/@',
+  ],
+  [
+    'Nutch’s automaton form, text',
+    {files: [{file: 'automaton-urlfilter.txt', text: '+http://"www.a.org"/@\n'}]},
+    {url: 'http://www-a.org/'},
+    'scope_no_rule | automaton-urlfilter.txt: no rule matches',
+  ],
+  [
+    'Nutch’s automaton form, whole URL',
+    {files: [{file: 'automaton-urlfilter.txt', text: '-.*\\.gif\n+.*[$^]?'}]},
+    {url: 'http://a.org/b.gif?c'},
+    'accepted | automaton-urlfilter.txt:2: +.*[$^]?',
+  ],
   // Embeds
   [
     'embeds are off',
@@ -361,6 +379,25 @@ test('a bad rule is an error with file and line', () => {
       (error) =>
         error instanceof CrawlError && error.code === 'CONFIG_INVALID' && message.test(error.message),
       rule,
+    );
+});
+
+test('what RE2 has no form for is an error, not another rule', () => {
+  for (const [file, text, message] of [
+    ['automaton-urlfilter.txt', '-.*&.*', /^automaton-urlfilter\.txt:1: not taken: the operator &/],
+    ['automaton-urlfilter.txt', '-"abc', /^automaton-urlfilter\.txt:1: not taken: a " that is not closed/],
+    [
+      'regex-urlfilter.txt',
+      '-[a-z&&[^b]]',
+      /^regex-urlfilter\.txt:1: bad regular expression .*no intersection/,
+    ],
+    ['regex-urlfilter.txt', '-(a)\\1', /^regex-urlfilter\.txt:1: bad regular expression/],
+    ['regex-urlfilter.txt', '-(?!a)', /^regex-urlfilter\.txt:1: bad regular expression/],
+  ] as const)
+    assert.throws(
+      () => scopeOf({files: [{file, text}]}),
+      (error) => error instanceof CrawlError && message.test(error.message),
+      text,
     );
 });
 
