@@ -174,6 +174,8 @@ class Dialing {
     this.#socket = socket;
     return new Promise((resolve, reject) => {
       let reached = false;
+      // An Error costs its stack: none is made for what nobody waits for any more.
+      let pending = true;
       const timer = setTimeout(() => {
         const what = reached ? 'no TLS handshake' : 'no connection';
         socket.destroy(
@@ -191,17 +193,23 @@ class Dialing {
       });
       // Stays for the socket's life: undici removes its own, and an error without a listener would end the process.
       socket.on('error', (error) => {
+        if (!pending) return;
+        pending = false;
         clearTimeout(timer);
         if (error instanceof ExchangeFailure) reject(error);
         else reject(new ExchangeFailure(reached && secure ? 'tls' : 'connect', wordsOf(error)));
       });
       socket.once('close', () => {
+        if (!pending) return;
+        pending = false;
         clearTimeout(timer);
         reject(new ExchangeFailure('connect', `connection to ${ip}:${port} closed`));
       });
       socket.once(secure ? 'secureConnect' : 'connect', () => {
+        if (socket.destroyed) return;
+        pending = false;
         clearTimeout(timer);
-        if (!socket.destroyed) resolve(socket);
+        resolve(socket);
       });
     });
   }
