@@ -9,10 +9,12 @@ import type {CaptureSink} from '../lib/fetcher/settings.ts';
 import {createHttpClient} from '../lib/http/client.ts';
 import type {Capture} from '../lib/schema/fetch.ts';
 import {fetchlist} from '../lib/schema/fetchlist.ts';
-import {hostrules, hoststate, hoststats, robots} from '../lib/schema/hostdb.ts';
+import {type HostRuleRow, hostrules, hoststate, hoststats, robots} from '../lib/schema/hostdb.ts';
+import {seeds} from '../lib/schema/seeds.ts';
 import type {Table} from '../lib/schema/table.ts';
-import {makeScope} from '../lib/scope/scope.ts';
+import {makeScope, type Stay} from '../lib/scope/scope.ts';
 import {crashPoint} from '../lib/store/crash-points.ts';
+import {openCrawl} from '../lib/store/crawl.ts';
 import {type JournalWriter, openJournal} from '../lib/store/journal.ts';
 import {journalOutcomes, readJournal} from '../lib/store/journal-read.ts';
 import {readTable} from '../lib/store/parquet-read.ts';
@@ -48,7 +50,7 @@ export async function fetchTask(task: Task, ctx: TaskContext): Promise<TaskResul
   let end: FetchEnd;
   let fetcher: Fetcher;
   try {
-    fetcher = makeFetcher(params, ctx, sink);
+    fetcher = makeFetcher(params, ctx, sink, await seedScopes(task, ctx));
     await load(fetcher, task, params, ctx, folder, proven);
     end = await fetcher.run();
     await sink.settled();
@@ -77,7 +79,12 @@ export async function fetchTask(task: Task, ctx: TaskContext): Promise<TaskResul
   };
 }
 
-function makeFetcher(params: FetchParams, ctx: TaskContext, sink: CaptureSink): Fetcher {
+function makeFetcher(
+  params: FetchParams,
+  ctx: TaskContext,
+  sink: CaptureSink,
+  scopes: ReadonlyMap<string, Stay>,
+): Fetcher {
   const {config, texts} = params;
   const {agent, network, fetch} = config;
   const contact = agent.contact === undefined ? '' : ` (+${agent.contact})`;
@@ -97,6 +104,8 @@ function makeFetcher(params: FetchParams, ctx: TaskContext, sink: CaptureSink): 
     sink,
     scope: makeScope(config.scope, config.url, config.links, texts.scopeFiles),
     urlPolicy: urlPolicy(config.url, texts.urlRules),
+    seedScopes: scopes,
+    changedRules: rulesByHand(ctx.store.dir),
     effects: ctx,
     leaseOk: () => ctx.leaseOk(),
     progress: (point) => ctx.progress(point),
@@ -157,6 +166,29 @@ async function doneBefore(folder: string): Promise<{done: KeyMap; begun: boolean
       if (row.kind === 'page' || row.kind === 'sitemap') done.set(row.url_key, 0);
     }
   return {done, begun};
+}
+
+async function seedScopes(task: Task, ctx: TaskContext): Promise<Map<string, Stay>> {
+  const scopes = new Map<string, Stay>();
+  for await (const {url, scope} of rowsOf(task, ctx, seeds))
+    if (url !== null && scope !== null) scopes.set(url, scope);
+  return scopes;
+}
+
+/** Reads the table hostrules of the present manifest each time that it has changed. */
+function rulesByHand(dir: string): () => Promise<HostRuleRow[] | undefined> {
+  let known: number | undefined;
+  return async () => {
+    const snapshot = await (await openCrawl(dir)).head();
+    const version = snapshot.manifest.slots.hostrules?.version ?? 0;
+    const before = known;
+    known = version;
+    if (before === undefined ? version === 0 : before === version) return undefined;
+    const rules: HostRuleRow[] = [];
+    for (const file of await snapshot.files('hostrules'))
+      for await (const rows of readTable(hostrules, snapshot.store.path(file))) rules.push(...rows);
+    return rules;
+  };
 }
 
 async function* rowsOf<T extends Table>(task: Task, ctx: TaskContext, table: T) {

@@ -67,6 +67,7 @@ export const fetch = defineJob({
       ...(await snapshot.files('hoststate')),
       ...(await snapshot.files('hoststats')),
       ...(await snapshot.files('hostrules')),
+      ...(await snapshot.files('seeds')),
       ...(config.storage.dedup ? await snapshot.tableFiles('content') : []),
     ];
     const tasks = Array.from({length: info.partitions}, (_, part): Task => {

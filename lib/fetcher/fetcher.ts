@@ -28,6 +28,7 @@ export type {CaptureSink, FetchEnd, FetcherSettings, StopReason} from './setting
 
 const graceMs = 10_000; // chosen: how long running requests may take after a signal
 const progressMs = 250; // chosen: as often as a terminal is worth redrawing
+const rulesMs = 2500; // with the loop's own tick, a rule by hand holds within five seconds
 const diskCheckMs = 1000; // chosen: a disk does not fill its last gigabyte faster
 
 export class Fetcher {
@@ -46,6 +47,7 @@ export class Fetcher {
   #closing = false;
   #nextProgress = 0;
   #nextDiskCheck = 0;
+  #nextRules = 0;
   #reads = 0;
 
   constructor(settings: FetcherSettings) {
@@ -106,6 +108,7 @@ export class Fetcher {
       if (now >= deadline) return this.#outage.since === null ? 'window' : 'own_network';
       if (this.#settings.sink.pressure) await this.#settings.sink.pressure;
       if (now >= this.#nextDiskCheck) await this.#checkDisk(now);
+      if (now >= this.#nextRules) await this.#readRules(now);
       if (now >= this.#nextProgress) this.#report(now, false);
       if (this.#outage.since !== null) {
         if (now - this.#outage.since > this.#config.politeness.max_rest) return 'own_network';
@@ -332,6 +335,13 @@ export class Fetcher {
   #stopFor(reason: StopReason): void {
     this.#stop ??= reason;
     this.#waiter.stop();
+  }
+
+  /** Rules by hand take effect while the fetch runs. */
+  async #readRules(now: number): Promise<void> {
+    this.#nextRules = now + rulesMs;
+    const rules = await this.#settings.changedRules?.();
+    if (rules) this.work.hosts.applyRules(rules);
   }
 
   async #checkDisk(now: number): Promise<void> {

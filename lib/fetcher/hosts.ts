@@ -110,6 +110,16 @@ export class FetchHosts {
     this.#queues.setMaxActive(host.queue, Math.max(1, rule?.max_connections ?? this.#config.max_per_host));
   }
 
+  /** Applies rules by hand that have changed: hosts that are named no more lose theirs. */
+  applyRules(rules: readonly HostRule[]): void {
+    const named = new Set(rules.map((rule) => rule.url_host_name));
+    for (const host of this) if (host.rule !== null && !named.has(host.name)) this.applyRule(host, null);
+    for (const rule of rules) {
+      const host = this.#hosts.get(rule.url_host_name);
+      if (host) this.applyRule(host, rule);
+    }
+  }
+
   /** Why the host gets no more turns in this fetch, or null. */
   restsBeyond(host: FetchHost, now: number): string | null {
     return restsBeyondFetch(host.politeness, host.failuresHere, now, this.#config);

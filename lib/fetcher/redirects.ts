@@ -1,5 +1,5 @@
 import type {Reason} from '../schema/reason.ts';
-import type {Scope} from '../scope/scope.ts';
+import type {Scope, Stay} from '../scope/scope.ts';
 import {normalizeUrl, type UrlPolicy} from '../url/normalize.ts';
 import type {Outcome} from './outcome.ts';
 import type {WorkItem} from './worklist.ts';
@@ -17,6 +17,7 @@ export interface RedirectRules {
   readonly urlPolicy: UrlPolicy;
   readonly scope: Pick<Scope, 'check'>;
   readonly maxRedirects: number;
+  readonly seedScopes: ReadonlyMap<string, Stay> | undefined;
 }
 
 /**
@@ -50,6 +51,7 @@ export function decideRedirect(
     hopType: 'R',
     from: item.url,
     seed: item.seed,
+    seedScope: item.seed === null ? null : (rules.seedScopes?.get(item.seed) ?? null),
   });
   if (!verdict.accepted) {
     const rule = [verdict.rule, verdict.file && `${verdict.file}:${verdict.line ?? ''}`]

@@ -4,8 +4,9 @@ import type {Effects, Progress} from '../effects.ts';
 import type {HttpClient} from '../http/exchange.ts';
 import type {Capture} from '../schema/fetch.ts';
 import type {Reason} from '../schema/reason.ts';
-import type {Scope} from '../scope/scope.ts';
+import type {Scope, Stay} from '../scope/scope.ts';
 import type {UrlPolicy} from '../url/normalize.ts';
+import type {HostRule} from './hosts.ts';
 
 /** Where rows go. They are kept when `append` returns, and safe within a second. */
 export interface CaptureSink {
@@ -30,6 +31,10 @@ export interface FetcherSettings {
   readonly windowMs: number | null;
   /** Nothing more is asked: all that is left ends as `closed`. */
   readonly closed: boolean;
+  /** How far links may lead from a seed, where its seed line says so. */
+  readonly seedScopes?: ReadonlyMap<string, Stay>;
+  /** Rules by hand, if they have changed since it was last asked; asked every five seconds. */
+  readonly changedRules?: () => Promise<readonly HostRule[] | undefined>;
   /** Free bytes on the disk; asked at most once a second. */
   readonly freeBytes?: () => Promise<number>;
 }

@@ -1,7 +1,7 @@
 import type {Effects} from '../effects.ts';
 
 /** Chosen: how often a loop that only waits looks at the disk, at rules by hand, and reports progress. */
-const tickMs = 5000;
+const tickMs = 2500;
 
 /** Lets a loop wait for one of several things, without a timer for each wait. */
 export class Waiter {

@@ -133,6 +133,7 @@ export class FetchWork {
           urlPolicy: this.#settings.urlPolicy,
           scope: this.#settings.scope,
           maxRedirects: this.#config.fetch.max_redirects,
+          seedScopes: this.#settings.seedScopes,
         });
         ({target, follow} = decision);
         outcome = {status: decision.status, reason: decision.reason};

@@ -3,8 +3,10 @@ import {existsSync} from 'node:fs';
 import {join} from 'node:path';
 import test from 'node:test';
 import {CrawlError} from '../../lib/errors.ts';
+import {hostKey} from '../../lib/url/keys.ts';
 import {fetchCrawl} from '../support/fetch-crawl.ts';
 import {type Site, serveWeb} from '../support/fetch-web.ts';
+import {commitRows} from '../support/job-harness.ts';
 
 const first = '20270101000000';
 const second = '20270102000000';
@@ -116,7 +118,7 @@ test('the next fetch knows robots.txt, sends conditions, and refers to payloads 
       [second, 'http://a.test/3', 'success', first],
     ],
   );
-  assert.equal(report.counters['payloads_shared_total'], 1);
+  assert.equal(report.counters.payloads_shared_total, 1);
   const contents = await crawl.sql<{n: number}>('SELECT count(*)::INTEGER AS n FROM content');
   assert.equal(contents[0]!.n, 1, 'one payload for all four');
 });
@@ -234,4 +236,41 @@ test('nothing to fetch, an unknown segment, a full disk', async (t) => {
   assert.deepEqual(low.facts, [{stopped: 'disk'}]);
   assert.equal((await crawl.head()).segment(first).state, 'fetching');
   assert.deepEqual(web.requests, []);
+});
+
+test('a host blocked by hand while a fetch runs is not asked any more, and the fetch is committed all the same', async (t) => {
+  let block: (() => void) | undefined;
+  const web = await serveWeb(t, {
+    'a.test': (path) => {
+      if (path === '/3') block?.();
+      return plain(path, undefined as never, 0);
+    },
+    'b.test': plain,
+  });
+  const crawl = await fetchCrawl(t, [`network.connect_to=${web.connectTo}`, 'politeness.min_delay=100ms']);
+  const list = Array.from({length: 150}, (_, index) => `http://a.test/${index}`);
+  await crawl.generate(first, [...list, 'http://b.test/1']);
+  const blocked = new Promise<void>((resolve, reject) => {
+    block = () => {
+      block = undefined;
+      const rule = {
+        url_host_name: 'a.test',
+        host_key: hostKey('a.test'),
+        min_delay_ms: null,
+        blocked: true,
+        max_connections: null,
+        note: 'asked us to stop',
+        changed_time: new Date(),
+      };
+      commitRows(crawl, [{slot: 'hostrules', table: 'hostrules', rows: [rule]}]).then(resolve, reject);
+    };
+  });
+  await crawl.fetch();
+  await blocked;
+  const rows = await crawl.sql<Record<string, unknown>>(
+    `SELECT coalesce(reason, 'none') AS reason, count(*)::INTEGER AS n FROM captures WHERE kind = 'page' GROUP BY 1`,
+  );
+  const counts = Object.fromEntries(rows.map((row) => [row.reason, row.n]));
+  assert.ok(Number(counts.host_blocked) > 0 && Number(counts.none) > 4, JSON.stringify(counts));
+  assert.equal(Number(counts.host_blocked) + Number(counts.none), 151);
 });

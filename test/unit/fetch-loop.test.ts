@@ -552,3 +552,35 @@ test('a challenge is charged to the host', async () => {
   assert.equal(sim.outcomes()['http://a.test/0'], 'retry challenge 403');
   assert.equal(sim.fetcher.work.hosts.find('a.test')!.politeness.backoffMs, 5 * minute);
 });
+
+test('a rule by hand takes effect in a running fetch within five seconds, and so does taking it back', async () => {
+  const clock = new VirtualClock();
+  const begin = clock.time;
+  const rule = {blocked: false, max_connections: null, min_delay_ms: null};
+  const later = [
+    {at: 10_000, rules: [{...rule, url_host_name: 'a.test', min_delay_ms: 3000}]},
+    {at: 31_000, rules: []},
+    {at: 50_000, rules: [{...rule, url_host_name: 'a.test', blocked: true}]},
+  ];
+  const sim = await simulate({
+    clock,
+    list: urls('a.test', 100),
+    web: site({}),
+    settings: {
+      changedRules: async () => {
+        if (later.length === 0 || clock.time - begin < later[0]!.at) return undefined;
+        return later.shift()!.rules;
+      },
+    },
+  });
+  const pauses = sim.of('a.test').map((request, index, all) => ({
+    at: request.start - begin,
+    gap: index === 0 ? 0 : request.start - all[index - 1]!.end,
+  }));
+  const between = (from: number, to: number) =>
+    pauses.filter(({at}) => at > from && at < to).map(({gap}) => gap);
+  assert.deepEqual([...new Set(between(2000, 10_000))], [1000]);
+  assert.deepEqual([...new Set(between(18_000, 31_000))], [3000]);
+  assert.deepEqual([...new Set(between(39_500, 50_000))], [1000]);
+  assert.deepEqual(between(55_000, Infinity), []);
+});
