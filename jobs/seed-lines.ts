@@ -19,10 +19,7 @@ export async function seedSources(
   const sources: SeedSource[] = [];
   for (const file of new Set(files)) {
     if (file === '-') {
-      stdin.setEncoding('utf8');
-      let text = '';
-      for await (const piece of stdin) text += piece as string; // with an encoding pieces are strings
-      sources.push({name: '-', text});
+      sources.push({name: '-', text: await readOnce(stdin)});
       continue;
     }
     try {
@@ -34,6 +31,20 @@ export async function seedSources(
   }
   if (urls.length > 0) sources.push({name: 'argument', text: urls.join('\n')});
   return sources;
+}
+
+/** Texts of streams that were read: a job that is planned again finds its standard input here. */
+const texts = new WeakMap<Readable, string>();
+
+async function readOnce(stream: Readable): Promise<string> {
+  let text = texts.get(stream);
+  if (text === undefined) {
+    text = '';
+    stream.setEncoding('utf8');
+    for await (const piece of stream) text += piece as string; // with an encoding pieces are strings
+    texts.set(stream, text);
+  }
+  return text;
 }
 
 /** Lines with their numbers, from 1. Files may be compressed by gzip, whatever their name. */

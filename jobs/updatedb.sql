@@ -197,7 +197,8 @@ FROM accepted_link l JOIN source s USING (from_host_key, from_url_key, fetch_tim
 GROUP BY ALL;
 
 CREATE TABLE known_target AS
-SELECT c.host_key, c.url_key, c.url, c.score, c.depth, c.seed, c.discovered_time, c.discovered_from
+SELECT c.host_key, c.url_key, c.url, c.score, c.depth, c.seed, c.fetch_time, c.discovered_time,
+  c.discovered_from
 FROM current_row c SEMI JOIN target t USING (host_key, url_key);
 
 -- New targets with their strings. Two URLs of one key pair: the first in order stays.
@@ -284,9 +285,9 @@ SELECT reason, count(*)::BIGINT AS n FROM (
 GROUP BY reason ORDER BY reason;
 
 -- step: earlier
--- Known URLs that these segments reach by fewer links, saw earlier, or value more. Seeds stay what they are. All three
--- are least or greatest values, so that the order of segments does not matter; and as the score shrinks with each
--- link, a URL that is found again from further away is not touched.
+-- Known URLs that these segments reach by fewer links, or saw earlier; and of those never fetched the ones that they
+-- value more. Seeds stay what they are. All three are least or greatest values, so that the order of segments does
+-- not matter; and as the score shrinks with each link, a URL that is found again from further away is not touched.
 CREATE TABLE earlier AS
 WITH better AS (
   SELECT
@@ -294,7 +295,7 @@ WITH better AS (
     l.depth < k.depth OR (l.depth = k.depth AND l.seed < coalesce(k.seed, l.seed)) AS nearer,
     s.fetch_time < k.discovered_time OR (s.fetch_time = k.discovered_time AND s.from_url < k.discovered_from)
       AS sooner,
-    t.score > k.score AS dearer,
+    t.score > k.score AND k.fetch_time IS NULL AS dearer,
     l.depth, l.seed, l.tag, t.score, s.fetch_time, s.from_url, s.hop_type
   FROM known_target k
   JOIN target t USING (host_key, url_key)
@@ -311,7 +312,7 @@ SELECT c.* REPLACE (
   CASE WHEN b.sooner THEN b.hop_type ELSE c.hop_type END AS hop_type,
   CASE WHEN b.sooner AND c.fetch_time IS NULL THEN least(b.fetch_time, c.next_fetch_time)
     ELSE c.next_fetch_time END AS next_fetch_time,
-  greatest(b.score, c.score) AS score
+  CASE WHEN b.dearer THEN b.score ELSE c.score END AS score
 )
 FROM current_row c JOIN (SELECT * FROM better WHERE nearer OR sooner OR dearer) b USING (host_key, url_key);
 

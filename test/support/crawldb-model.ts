@@ -151,7 +151,7 @@ function merged(known: CrawlDatum, nearest: Sighting, first: Sighting, score: nu
     first.time.getTime() - known.discovered_time.getTime() || compare(first.from, known.discovered_from);
   return {
     ...known,
-    score: Math.max(known.score, score),
+    ...(known.fetch_time === null && {score: Math.max(known.score, score)}),
     ...(nearer && {depth: nearest.depth, seed: nearest.seed}),
     ...(sooner < 0 && {discovered_time: first.time, discovered_from: first.from, hop_type: first.hop}),
     ...(sooner < 0 &&
