@@ -47,40 +47,70 @@ export function simhashOfLower(text: string): bigint | null {
 }
 
 /**
- * How often each of 32 bits was set. Counted in bit planes: adding a word costs a few operations on whole words, not
- * 32 additions; after 255 words the planes are emptied into plain counts.
+ * How often each of 32 bits was set. Counted in bit planes: eight words are added at a time by full adders on whole
+ * words (Harley and Seal's way), so that a word costs some six operations and not 32 additions.
  */
 class BitCounts {
-  readonly #counts = new Int32Array(32);
-  readonly #planes = new Int32Array(9);
-  #added = 0;
+  readonly #waiting = new Int32Array(8);
+  #held = 0;
+  /** Planes of weight 1, 2, 4, 8 and so on: enough for 2^30 words. */
+  readonly #planes = new Int32Array(31);
 
   add(word: number): void {
-    let carry = word;
-    for (let plane = 0; carry !== 0; plane++) {
-      const before = this.#planes[plane]!;
-      this.#planes[plane] = before ^ carry;
-      carry &= before;
-    }
-    if (++this.#added === 255) this.#empty();
+    this.#waiting[this.#held++] = word;
+    if (this.#held === 8) this.#addEight();
   }
 
   /** Unsigned word of the bits that were set more than `half` times. */
   majority(half: number): number {
-    this.#empty();
+    if (this.#held > 0) {
+      this.#waiting.fill(0, this.#held);
+      this.#addEight();
+    }
     let word = 0;
-    for (let bit = 0; bit < 32; bit++) if (this.#counts[bit]! > half) word |= 1 << bit;
+    for (let bit = 0; bit < 32; bit++) {
+      let count = 0;
+      for (let plane = 0; plane < 31; plane++) count += ((this.#planes[plane]! >>> bit) & 1) * 2 ** plane;
+      if (count > half) word |= 1 << bit;
+    }
     return word >>> 0;
   }
 
-  #empty(): void {
-    for (let plane = 0; plane < 8; plane++) {
-      const word = this.#planes[plane]!;
-      if (word !== 0) for (let bit = 0; bit < 32; bit++) this.#counts[bit]! += ((word >>> bit) & 1) << plane;
+  #addEight(): void {
+    const w = this.#waiting;
+    const planes = this.#planes;
+    let ones = planes[0]!;
+    let twos = planes[1]!;
+    let fours = planes[2]!;
+    const twosA = majority(ones, w[0]!, w[1]!);
+    ones ^= w[0]! ^ w[1]!;
+    const twosB = majority(ones, w[2]!, w[3]!);
+    ones ^= w[2]! ^ w[3]!;
+    const foursA = majority(twos, twosA, twosB);
+    twos ^= twosA ^ twosB;
+    const twosC = majority(ones, w[4]!, w[5]!);
+    ones ^= w[4]! ^ w[5]!;
+    const twosD = majority(ones, w[6]!, w[7]!);
+    ones ^= w[6]! ^ w[7]!;
+    const foursB = majority(twos, twosC, twosD);
+    twos ^= twosC ^ twosD;
+    let carry = majority(fours, foursA, foursB);
+    fours ^= foursA ^ foursB;
+    planes[0] = ones;
+    planes[1] = twos;
+    planes[2] = fours;
+    for (let plane = 3; carry !== 0; plane++) {
+      const before = planes[plane]!;
+      planes[plane] = before ^ carry;
+      carry &= before;
     }
-    this.#planes.fill(0);
-    this.#added = 0;
+    this.#held = 0;
   }
+}
+
+/** Bits that at least two of the three have. */
+function majority(a: number, b: number, c: number): number {
+  return (a & b) | (c & (a ^ b));
 }
 
 /** Bits in which two fingerprints differ. */
