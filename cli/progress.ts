@@ -1,6 +1,6 @@
 import cliProgress from 'cli-progress';
 import type {Progress} from '../lib/effects.ts';
-import {count, span} from './words.ts';
+import {bytes, count, span} from './words.ts';
 
 const patienceMs = 1000; // STYLE: progress for everything longer than a second
 
@@ -14,7 +14,8 @@ export function progressLine(title: string, point: Progress, elapsedMs: number):
   if (point.total !== undefined && rate > 0 && point.total > point.done)
     parts.push(`${span(((point.total - point.done) / rate) * 1000)} left`);
   for (const [name, value] of Object.entries(point.facts ?? {}))
-    parts.push(`${typeof value === 'number' ? count(value) : value} ${name}`);
+    if (name === 'bytes' && typeof value === 'number') parts.push(bytes(value));
+    else parts.push(`${typeof value === 'number' ? count(value) : value} ${name.replaceAll('_', ' ')}`);
   return parts.join(' · ');
 }
 
@@ -44,7 +45,7 @@ export function progressBar(
     format: () =>
       latest === undefined
         ? ''
-        : progressLine(title, latest, monotonic() - started).slice(0, (stream.columns ?? 80) - 1),
+        : progressLine(title, latest, monotonic() - started).slice(0, (stream.columns || 80) - 1),
   });
   const clear = () => stream.write('\r\u001b[K');
   return {

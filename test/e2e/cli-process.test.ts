@@ -101,3 +101,26 @@ test('a query from standard input, and the exit code of a usage error', async (t
   const [code] = (await once(wrong, 'close')) as [number];
   assert.equal(code, 2);
 });
+
+test('help and usage errors do not load DuckDB; a query does', async (t) => {
+  const cwd = await folder(t);
+  const script = `
+    const {run} = await import(${JSON.stringify(import.meta.resolve('../../cli/run.ts'))});
+    const {PassThrough} = await import('node:stream');
+    const loaded = () => process.report.getReport().sharedObjects.some((name) => name.includes('duckdb'));
+    const ask = (...argv) => run(argv, {stdout: new PassThrough().resume(), stderr: new PassThrough().resume(), stdin: process.stdin, env: {}, cwd: process.cwd()});
+    await ask('--help'); await ask('generate', '--help'); await ask('sql', '--format', 'xml'); await ask('fetch', '--nonsense');
+    const before = loaded();
+    await ask('sql', 'SELECT 1');
+    console.log(before, loaded());`;
+  const child = spawn(
+    process.execPath,
+    ['--import', import.meta.resolve('tsx'), '--input-type=module', '-e', script],
+    {
+      cwd,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
+  t.after(() => child.kill('SIGKILL'));
+  assert.equal(await text(child.stdout), 'false true\n');
+});

@@ -124,8 +124,12 @@ test('words', () => {
 
 test('the progress line: done, total, rate, time left, further figures', () => {
   assert.equal(
-    progressLine('fetch', {done: 1200, total: 3000, unit: 'pages', facts: {hosts: 12}}, 60_000),
-    'fetch  1 200 of 3 000 pages · 20.0/s · 1 min 30 s left · 12 hosts',
+    progressLine(
+      'fetch',
+      {done: 1200, total: 3000, unit: 'pages', facts: {bytes: 2048, active_hosts: 12}},
+      60_000,
+    ),
+    'fetch  1 200 of 3 000 pages · 20.0/s · 1 min 30 s left · 2.0 KiB · 12 active hosts',
   );
   assert.equal(progressLine('inject', {done: 5000, unit: 'lines'}, 10_000), 'inject  5 000 lines · 500/s');
 });
