@@ -87,12 +87,11 @@ UNION ALL
 SELECT * FROM best;
 
 -- step: inlinks
--- Rows of the crawldb whose number of linking pages changes; a page's link to itself does not count.
+-- Rows of the crawldb whose number of linking pages changes.
 CREATE TABLE delta AS
 WITH counted AS (
   SELECT target_host_key AS host_key, target_url_key AS url_key, count(*)::INTEGER AS inlinks
   FROM next_link
-  WHERE (source_host_key, source_url_key) <> (target_host_key, target_url_key)
   GROUP BY ALL
 )
 SELECT c.* REPLACE (coalesce(n.inlinks, 0)::INTEGER AS inlinks)

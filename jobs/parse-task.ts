@@ -51,6 +51,7 @@ const fetchColumns = [
   'content_mime_type',
   'content_encoding',
   'content_sha256',
+  'content_length',
 ] as const;
 type FetchRow = Pick<Capture, (typeof fetchColumns)[number]>;
 
@@ -129,7 +130,7 @@ async function parseBatch(
 ): Promise<void> {
   const byDigest = new Map<string, FetchRow[]>();
   for (const capture of captures) {
-    if (capture.content_sha256 === null) {
+    if (capture.content_sha256 === null || capture.content_length === 0) {
       await output.add(...worker.skipped(capture, 'empty', 'no payload'));
       continue;
     }

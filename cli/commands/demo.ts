@@ -1,5 +1,6 @@
 import {resolve} from 'node:path';
 import {demoFindings, demoHostRows, demoSeeds, leastPause, openDemo} from '../../jobs/demo.ts';
+import {parseUrl} from '../../lib/url/parse.ts';
 import {type CommandArguments, type CommandContext, defineCommand, type Globals} from '../command.ts';
 import {makeContext} from '../context.ts';
 import {type ExitCode, exitCodes} from '../exit-codes.ts';
@@ -49,7 +50,7 @@ async function crawlSeeds(
   urls: readonly string[],
   rounds = 3,
 ): Promise<ExitCode | undefined> {
-  const host = URL.canParse(urls[0]!) ? new URL(urls[0]!).hostname : 'crawl';
+  const host = parseUrl(urls[0]!)?.hostname ?? 'crawl';
   const dir = resolve(context.io.cwd, 'data', host.replaceAll(/[^\w.-]/g, '_'));
   return runRounds.run(
     {options: roundOptions(rounds), positionals: urls},

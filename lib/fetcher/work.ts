@@ -2,12 +2,14 @@
  * What is left to do in a fetch, and what has come of the rest: queues, hosts, robots.txt, and the one place
  * where outcomes become rows. Decides nothing about time; the loop in fetcher.ts does.
  */
+
 import type {Config} from '../config/settings.ts';
 import type {Exchange} from '../http/exchange.ts';
 import {parseRetryAfter} from '../http/retry-after.ts';
 import type {FetchlistRow} from '../schema/fetchlist.ts';
 import type {Reason} from '../schema/reason.ts';
 import {identify} from '../url/keys.ts';
+import {parseUrl} from '../url/parse.ts';
 import {answeredCapture, unaskedCapture} from './captures.ts';
 import {afterAnswer, delayOf, effectOf, withCrawlDelay} from './delay.ts';
 import {type FetchHost, FetchHosts, originOf} from './hosts.ts';
@@ -375,8 +377,8 @@ function retryAfterOf(head: NonNullable<Exchange['head']>, now: number): number 
 
 /** Where a robots.txt is redirected to: any http or https URL; null where there is none. */
 function robotsTarget(item: WorkItem, location: string | null): string | null {
-  if (location === null || !URL.canParse(location, item.url)) return null;
-  const target = new URL(location, item.url);
+  const target = location === null ? undefined : parseUrl(location, new URL(item.url));
+  if (target === undefined) return null;
   target.hash = '';
   return target.protocol === 'http:' || target.protocol === 'https:' ? target.href : null;
 }

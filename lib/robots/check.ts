@@ -1,3 +1,4 @@
+import {parseUrl} from '../url/parse.ts';
 import {sitemapsOf} from './from-response.ts';
 import {isAllowed, rulesFor} from './match.ts';
 import {parseRobots, type RobotsNote} from './parse.ts';
@@ -51,7 +52,7 @@ export function checkRobots(
     group: rules.group,
     ignored: file.notes,
   };
-  if (!question.url.startsWith('/') && !URL.canParse(question.url)) {
+  if (!question.url.startsWith('/') && parseUrl(question.url) === undefined) {
     return {allowed: null, reason: 'url_invalid', line: null, rule: null, beyond_limit: false, ...facts};
   }
   const answer = isAllowed(rules, question.url);

@@ -1,6 +1,7 @@
 import type {Config} from '../config/settings.ts';
 import type {RobotsRow} from '../schema/hostdb.ts';
 import type {Reason} from '../schema/reason.ts';
+import {parseUrl} from '../url/parse.ts';
 import {allowAll, denyAll, type RobotsRules, rulesFor} from './match.ts';
 import {parseRobots, type RobotsFile} from './parse.ts';
 
@@ -174,9 +175,8 @@ export function sitemapsOf(file: RobotsFile, origin: string): string[] {
   const urls = new Set<string>();
   for (const {url} of file.sitemaps) {
     if (urls.size >= maxSitemaps) break;
-    const base = URL.canParse(url) ? undefined : origin;
-    if (!URL.canParse(url, base)) continue;
-    const absolute = new URL(url, base);
+    const absolute = parseUrl(url) ?? parseUrl(url, new URL(origin));
+    if (absolute === undefined) continue;
     if (absolute.protocol === 'http:' || absolute.protocol === 'https:') urls.add(absolute.href);
   }
   return [...urls];
