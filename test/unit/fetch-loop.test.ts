@@ -147,7 +147,7 @@ test('429 rests the host for minutes, doubling; other hosts go on; then the host
 test('a failing host rests longer and longer, and after five failures for the rest of the fetch', async () => {
   let count = 0;
   const sim = await simulate({
-    list: [...urls('a.test', 8), ...urls('b.test', 3000)],
+    list: [...urls('a.test', 8), ...urls('b.test', 520)],
     web: (url) =>
       url.endsWith('robots.txt') ? undefined : url.includes('/a.') && count++ >= 1 ? {reason: 'connect'} : ok,
   });
@@ -367,22 +367,6 @@ test('below one second only on loopback', async () => {
   assert.ok((await run('192.0.2.1')) >= 1000);
 });
 
-test('many hosts at one address: four at once, and none is starved', async () => {
-  const list = Array.from({length: 40}, (_, index) => urls(`h${index}.test${index}`, 3)).flat();
-  const sim = await simulate({
-    list,
-    web: (url) => (url.endsWith('robots.txt') ? undefined : {...ok, tookMs: 500}),
-    addresses: () => ['192.0.2.7'],
-  });
-  const most = Math.max(
-    ...sim.requests.map(
-      (one) => sim.requests.filter((other) => other.start <= one.start && other.end > one.start).length,
-    ),
-  );
-  assert.equal(most, 4);
-  assert.equal(Object.values(sim.outcomes()).filter((value) => value === 'success - 200').length, 120);
-});
-
 test('our own outage is charged to nobody: a pause, probes, and all goes on', async () => {
   const list = Array.from({length: 60}, (_, index) => urls(`h${index}.test${index}`, 2)).flat();
   const clock = new VirtualClock();
@@ -473,32 +457,6 @@ test('a long fetch reads robots.txt again each day', async () => {
   assert.equal(sim.requests.filter(({url}) => url.endsWith('robots.txt')).length, 2);
   assert.ok(sim.durationMs > 29 * 3_600_000);
   for (const gap of gaps(sim.of('a.test')).slice(1)) assert.ok(gap >= 3_600_000);
-});
-
-test('rates over all hosts are held within five percent over any ten seconds', async () => {
-  const list = Array.from({length: 300}, (_, index) => urls(`h${index}.test${index}`, 5)).flat();
-  const body = 'x'.repeat(10_000);
-  const web: SimWeb = (url) => (url.endsWith('robots.txt') ? undefined : {status: 200, body});
-  const most = (events: {time: number; amount: number}[]) =>
-    Math.max(
-      ...events.map(({time}) =>
-        events
-          .filter((other) => other.time >= time && other.time < time + 10_000)
-          .reduce((sum, {amount}) => sum + amount, 0),
-      ),
-    );
-  const rate = await simulate({list, web, config: configOf({'fetch.max_rate': '20/s'})});
-  const requests = most(rate.requests.map(({start}) => ({time: start, amount: 1})));
-  assert.ok(requests <= 210 && requests >= 195, `${requests}`);
-  const bandwidth = await simulate({
-    list,
-    web,
-    config: configOf({'fetch.max_bandwidth': '200kB/s', 'fetch.max_active': '4'}),
-  });
-  const bytes = most(
-    bandwidth.requests.map(({end, url}) => ({time: end, amount: url.endsWith('txt') ? 8 : 10_000})),
-  );
-  assert.ok(bytes <= 2_100_000 && bytes >= 1_900_000, `${bytes}`);
 });
 
 test('a lost lease stops the fetch with an error', async () => {
