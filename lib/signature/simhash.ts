@@ -2,9 +2,9 @@
  * Similarity fingerprint of a text: texts that share most of their runs of words differ in few of its 64 bits.
  *
  * Tokens are runs of letters and digits in lower case; in scripts written without spaces each character is one.
- * Features are runs of {@link shingleSize} tokens (all tokens as one run, if there are fewer), each occurrence
- * weighing 1, so what is said often weighs more. Each feature is hashed to 64 bits, and a bit of the fingerprint is
- * set where more than half of the weight has it set.
+ * Features are all runs of 1 to {@link shingleSize} tokens, each occurrence weighing 1, so what is said often weighs
+ * more. Each feature is hashed to 64 bits, and a bit of the fingerprint is set where more than half of the weight has
+ * it set.
  *
  * The hash is defined here, over UTF-16 code units, in 32-bit arithmetic, so that any language can compute it:
  * a token starts at (0x811c9dc5, 0x9747b28c); each unit u makes it (imul(a ^ u, 0x01000193), imul(b ^ u,
@@ -27,22 +27,23 @@ export function simhashOfLower(text: string): bigint | null {
   const tokens = tokenHashes(text);
   const count = tokens.length / 2;
   if (count === 0) return null;
-  const size = Math.min(shingleSize, count);
+  let features = 0;
   const low = new BitCounts();
   const high = new BitCounts();
-  for (let from = 0; from + size <= count; from++) {
+  for (let from = 0; from < count; from++) {
+    const end = Math.min(from + shingleSize, count);
     let x = 0;
     let y = 0;
-    for (let at = from; at < from + size; at++) {
+    for (let at = from; at < end; at++) {
       x = Math.imul(((x << 5) | (x >>> 27)) ^ tokens[2 * at]!, 0xcc9e2d51);
       y = Math.imul(((y << 7) | (y >>> 25)) ^ tokens[2 * at + 1]!, 0x1b873593);
+      const lowHalf = fmix32((x + y) | 0);
+      low.add(lowHalf);
+      high.add(fmix32((y + lowHalf) | 0));
+      features++;
     }
-    x = fmix32((x + y) | 0);
-    y = fmix32((y + x) | 0);
-    low.add(x);
-    high.add(y);
   }
-  const half = (count - size + 1) / 2;
+  const half = features / 2;
   return (BigInt(high.majority(half)) << 32n) | BigInt(low.majority(half));
 }
 

@@ -23,12 +23,16 @@ function plainSimhash(text: string): bigint | null {
     }
     return [a, b] as const;
   });
-  const size = Math.min(shingleSize, tokens.length);
   const weights = new Array<number>(64).fill(0);
   let features = 0;
-  for (let from = 0; from + size <= tokens.length; from++, features++) {
+  const runs = hashes.flatMap((_, from) =>
+    Array.from({length: shingleSize}, (_, more) => hashes.slice(from, from + more + 1)).filter(
+      (run, more) => run.length === more + 1,
+    ),
+  );
+  for (const run of runs) {
     let [x, y] = [0, 0];
-    for (const [a, b] of hashes.slice(from, from + size)) {
+    for (const [a, b] of run) {
       x = Math.imul(rotate(x, 5) ^ a, 0xcc9e2d51);
       y = Math.imul(rotate(y, 7) ^ b, 0x1b873593);
     }
@@ -38,6 +42,7 @@ function plainSimhash(text: string): bigint | null {
       weights[bit]! += (x >>> bit) & 1;
       weights[bit + 32]! += (y >>> bit) & 1;
     }
+    features++;
   }
   return weights.reduce(
     (hash, weight, bit) => (weight > features / 2 ? hash | (1n << BigInt(bit)) : hash),
