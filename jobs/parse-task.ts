@@ -1,6 +1,6 @@
 import type {Config} from '../lib/config/settings.ts';
 import type {Counters} from '../lib/counters.ts';
-import {encodingOf} from '../lib/parse/encoding-labels.ts';
+import {pageOptions} from '../lib/parse/options.ts';
 import {baseOf, type LinkPolicy, type LinkSource, linkRows, redirectRow} from '../lib/parse/outlinks.ts';
 import {
   failedColumns,
@@ -192,15 +192,7 @@ class ParseWorker {
     const {config, texts} = params;
     this.#params = params;
     this.#ctx = ctx;
-    this.#options = {
-      maxBody: config.parse.max_body,
-      maxRatio: config.parse.max_ratio,
-      maxText: config.parse.max_text,
-      fallback: encodingOf(config.parse.default_charset) ?? 'windows-1252',
-      maxAnchor: config.links.max_anchor,
-      maxLinks: config.links.max_per_page,
-      productToken: config.agent.name,
-    };
+    this.#options = pageOptions(config);
     this.#url = urlPolicy(config.url, texts.urlRules);
     const scope = makeScope(config.scope, config.url, config.links, texts.scopeFiles);
     this.#links = {

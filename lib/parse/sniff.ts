@@ -111,7 +111,7 @@ export function detectType(header: ContentType | undefined, bytes: Uint8Array): 
     if (claimed === 'image/svg+xml') return claimed;
     return xmlKind(bytes) ?? claimed;
   }
-  return claimed;
+  return claimed === 'application/json' || claimed === 'text/json' ? jsonKind(bytes) : claimed;
 }
 
 /** Root elements of XML, and the type that the parser for them is registered under. */
