@@ -1,6 +1,6 @@
 import {access, constants} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
-import {join} from 'node:path';
+import {join, resolve} from 'node:path';
 import type {Config} from '../lib/config/settings.ts';
 import {openCrawl} from '../lib/store/crawl.ts';
 import {type Database, openDatabase} from '../lib/store/duckdb.ts';
@@ -57,7 +57,7 @@ export async function openReader(settings: ReadSettings): Promise<CrawlReader> {
 
 /** storage.spill, else tmp/ of the crawl; the system's own for a crawl that may only be read. */
 async function spillFolder(dir: string, config: Config): Promise<string> {
-  if (config.storage.spill !== undefined) return config.storage.spill;
+  if (config.storage.spill !== undefined) return resolve(dir, config.storage.spill);
   const own = join(dir, 'tmp');
   try {
     await access(own, constants.W_OK);

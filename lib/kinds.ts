@@ -278,7 +278,7 @@ function plainNumber(value: number): string {
 
 /** To a millionth, which takes binary noise off `0.1 × 3600`. */
 function round(value: number): number {
-  return Math.round(value * 1e6) / 1e6;
+  return Number.isInteger(value) ? value : Math.round(value * 1e6) / 1e6;
 }
 
 function quote(text: string): string {

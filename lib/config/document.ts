@@ -34,26 +34,39 @@ export function readYaml(text: string): {entries: readonly YamlEntry[]} | {probl
     return {
       problems: failures.map((error) => ({line: lineOf(error.pos[0]), problem: firstLine(error.message)})),
     };
+  const unread: YamlProblem[] = [];
   const root = entriesOf(document.contents);
+  if (unread.length > 0) return {problems: unread};
   if (root === null) return {entries: []};
   return root
     ? {entries: root}
     : {problems: [{line: 1, problem: 'the file must hold sections, as `politeness:`'}]};
 
-  function entriesOf(value: unknown): YamlEntry[] | undefined | null {
+  /** Sections and settings; what lies deeper is data, and may hold itself by an alias. */
+  function entriesOf(value: unknown, depth = 0): YamlEntry[] | undefined | null {
     const node = isAlias(value) ? value.resolve(document) : value;
     if (node === null || (isScalar(node) && node.value === null)) return null;
-    if (!isMap(node)) return undefined;
+    if (!isMap(node) || depth > 1) return undefined;
     return node.items.map((pair) => {
       const key = pair.key as Node;
       const value = pair.value as Node | null;
       return {
         key: isScalar(key) ? String(key.value) : String(key),
         line: lineOf(key.range?.[0]),
-        entries: entriesOf(value),
-        data: value === null ? null : value.toJS(document, {maxAliasCount: 100}),
+        entries: entriesOf(value, depth + 1),
+        data: dataOf(value, lineOf(key.range?.[0])),
       };
     });
+  }
+
+  /** Aliases are resolved only here, so that a missing anchor, or a bomb of them, shows only here. */
+  function dataOf(value: Node | null, line: number): unknown {
+    try {
+      return value === null ? null : value.toJS(document, {maxAliasCount: 100});
+    } catch (error) {
+      unread.push({line, problem: firstLine(error instanceof Error ? error.message : String(error))});
+      return null;
+    }
   }
 }
 
