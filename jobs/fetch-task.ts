@@ -18,6 +18,7 @@ import {openCrawl} from '../lib/store/crawl.ts';
 import {type JournalWriter, openJournal} from '../lib/store/journal.ts';
 import {journalOutcomes, readJournal} from '../lib/store/journal-read.ts';
 import {readTable} from '../lib/store/parquet-read.ts';
+import {hostOf, registeredDomain} from '../lib/url/host.ts';
 import {urlPolicy} from '../lib/url/normalize.ts';
 import {programVersion} from '../lib/version.ts';
 import {sealFetch} from './fetch-seal.ts';
@@ -144,7 +145,9 @@ async function load(
     const host = work.hosts.find(row.url_host_name);
     if (host) work.hosts.applyRule(host, row);
   }
-  for await (const row of rowsOf(task, ctx, robots)) work.robots.load(row);
+  // Of all that is known, what this fetch may come to: hops stay on its registered domains.
+  for await (const row of rowsOf(task, ctx, robots))
+    if (work.hosts.hasDomain(registeredDomain(hostOf(row.origin)))) work.robots.load(row);
   const replay = new Replay(work, config);
   for (const other of unfinished)
     for await (const rows of journalOutcomes(journalFolder(ctx, other, part)))
@@ -218,10 +221,15 @@ async function takeCleanMark(folder: string): Promise<boolean> {
   }
 }
 
+/** Chosen: four batches of the journal, so that large payloads do not pile up before a slow disk. */
+const mostPendingBytes = 32 * 2 ** 20;
+const mostPending = 64;
+
 /** Rows on their way into the journal; the fetch pauses while it writes. */
 class JournalSink implements CaptureSink {
   readonly #journal: JournalWriter;
   #pending = 0;
+  #pendingBytes = 0;
   #last: Promise<void> = Promise.resolve();
   #error: {readonly error: unknown} | null = null;
 
@@ -231,21 +239,23 @@ class JournalSink implements CaptureSink {
 
   append(capture: Capture, payload: Uint8Array | null): void {
     if (this.#error) throw this.#error.error;
+    const bytes = payload?.length ?? 0;
     this.#pending++;
-    this.#last = this.#journal.append(capture, payload).then(
-      () => {
-        this.#pending--;
-      },
-      (error: unknown) => {
-        this.#pending--;
+    this.#pendingBytes += bytes;
+    this.#last = this.#journal
+      .append(capture, payload)
+      .catch((error: unknown) => {
         this.#error ??= {error};
-      },
-    );
+      })
+      .then(() => {
+        this.#pending--;
+        this.#pendingBytes -= bytes;
+      });
   }
 
   /** An append that is not taken over at once waits for the disk, and so do we. */
   get pressure(): Promise<void> | null {
-    return this.#pending > 64 ? this.#last : null;
+    return this.#pending > mostPending || this.#pendingBytes > mostPendingBytes ? this.#last : null;
   }
 
   async settled(): Promise<void> {

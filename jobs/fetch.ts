@@ -1,6 +1,7 @@
 import type {Config} from '../lib/config/settings.ts';
 import {CrawlError} from '../lib/errors.ts';
 import {isLoopback} from '../lib/fetcher/hosts.ts';
+import {parseHours} from '../lib/fetcher/hours.ts';
 import {connectToMap} from '../lib/http/connect-to.ts';
 import {fetchlist} from '../lib/schema/fetchlist.ts';
 import type {FileRef} from '../lib/store/manifest-types.ts';
@@ -47,6 +48,7 @@ export const fetch = defineJob({
       log('info', 'already_fetched', {segment});
       return undefined;
     }
+    parseHours(config.fetch.hours); // a bad value is told before anything is asked
     const lists = await snapshot.files(`segments/${segment}/fetchlist`);
     if (config.agent.contact === undefined && !options.close) await refuseToLeave(snapshot, lists, config);
     const shared = {

@@ -93,6 +93,10 @@ export const settings = {
       doc: 'Most payload bytes a second over all hosts, as `5MiB/s`; no limit if absent.',
     },
     window: {kind: 'duration', doc: 'Longest time of a fetch; what is left is recorded as skipped.'},
+    hours: {
+      kind: 'text',
+      doc: 'Hours of the day, UTC, in which requests are sent, as `22:00-06:00`; always if absent.',
+    },
     store_errors: {kind: 'flag', default: true, doc: 'Keep the payloads of error answers.'},
     conditional: {
       kind: 'flag',
@@ -170,6 +174,11 @@ export const settings = {
       values: ['accept', 'reject'],
       default: 'accept',
       doc: 'Where no rule matches.',
+    },
+    sitemaps: {
+      kind: 'flag',
+      default: false,
+      doc: 'crawl run adds the sitemaps that robots.txt files name, in each round.',
     },
     reject_types: {kind: 'list', default: [], doc: 'Content types whose payload is not fetched, as video/*.'},
   },

@@ -16,6 +16,7 @@ import type {HttpRequest} from '../http/exchange.ts';
 import type {Reason} from '../schema/reason.ts';
 import {mimeOf} from './captures.ts';
 import {type FetchHost, originOf} from './hosts.ts';
+import {type Hours, openFrom, parseHours} from './hours.ts';
 import {failedOnTheWay, OutageWatch} from './outage.ts';
 import {header} from './outcome.ts';
 import {RateLimit} from './rate.ts';
@@ -40,6 +41,7 @@ export class Fetcher {
   readonly #headers: readonly (readonly [string, string])[];
   readonly #clockStart: number;
   readonly #monotonicStart: number;
+  readonly #hours: Hours | null;
   readonly #waiter: Waiter;
   #resolving = 0;
   #failure: {readonly error: unknown} | null = null;
@@ -56,6 +58,7 @@ export class Fetcher {
     this.#config = config;
     this.#outage = new OutageWatch(config.fetch.outage_hosts);
     this.#rate = new RateLimit(config.fetch.max_rate ?? null, config.fetch.max_bandwidth ?? null);
+    this.#hours = parseHours(config.fetch.hours);
     this.#headers = [
       ['Accept', config.fetch.accept],
       ['Accept-Language', config.fetch.accept_language],
@@ -115,11 +118,12 @@ export class Fetcher {
         await this.#probe(deadline);
         continue;
       }
-      const slow = this.#rate.waitUntil(now);
+      const slow = Math.max(this.#rate.waitUntil(now), openFrom(this.#hours, now));
       const turn =
         this.#resolving > this.#settings.maxActive ? ({kind: 'busy'} as const) : this.work.queues.next(now);
       if (turn.kind === 'done') return null;
       if (turn.kind === 'ready') {
+        if (slow >= deadline && this.work.queues.active === 0) return 'window';
         if (slow > now) await this.#waiter.pause(Math.min(slow, deadline) - now);
         else {
           this.#turn(this.work.hosts.of(turn.host), now);

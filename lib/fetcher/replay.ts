@@ -46,7 +46,7 @@ export class Replay {
     if (kind === 'hop') {
       worklist.know(capture.url_key);
       this.#pending.delete(capture.url);
-    } else if (capture.status === 'success') host.pages++;
+    } else if (kind === 'page' && capture.status === 'success') host.pages++;
     if (capture.reason === 'redirect' && capture.fetch_redirect !== null)
       this.#redirect(capture, capture.fetch_redirect);
   }

@@ -183,7 +183,7 @@ export class FetchWork {
     if (item.kind === 'robots') this.#robotsAnswered(done, outcome, target, retryAfterMs);
     else {
       if (this.worklist.isListed(index)) this.worklist.markDone(index);
-      if (item.kind !== 'hop' && outcome.status === 'success') host.pages++;
+      if (item.kind === 'page' && outcome.status === 'success') host.pages++;
       if (follow) this.follow(item, target!);
     }
     this.worklist.forget(index);
