@@ -17,6 +17,8 @@ export interface DocumentInput {
   /** Encoding where nothing tells. */
   readonly fallback: Encoding;
   readonly limits: DocumentLimits;
+  /** Fetched as a sitemap: a feed or a list of URLs is one too. */
+  readonly asSitemap?: boolean;
 }
 
 export interface DocumentLimits {

@@ -46,11 +46,15 @@ function isContent(words: number, links: number, previous: Measures, next: Measu
   return words > 16 || next.words > 15 || previous.words > 4;
 }
 
-/** Words, counted up to the most that the tree asks for; in scripts without spaces two characters count as one. */
+/** Longer blocks have more words than the tree asks for, in any language, and are not counted. */
+const longBlock = 300;
+
+/** Words; in scripts without spaces two characters count as one. */
 function countWords(text: string): number {
+  if (text.length > longBlock) return longBlock / 6;
   let words = 1;
   let wide = 0;
-  for (let at = 0; at < text.length && words + wide <= 82; at++) {
+  for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
     if (code === 32) words++;
     else if (code >= 0x0e00 && (code < 0x0f00 || (code >= 0x3040 && code < 0xa000))) wide++;

@@ -3,6 +3,7 @@ import type {LinkKind, Outlink} from '../schema/outlinks.ts';
 import type {Reason} from '../schema/reason.ts';
 import type {HopType} from '../schema/status.ts';
 import type {Scope, Stay} from '../scope/scope.ts';
+import {listing, mayList} from '../sitemap/host-rule.ts';
 import {identify} from '../url/keys.ts';
 import {normalizeUrl, type ParsedBase, type UrlPolicy} from '../url/normalize.ts';
 import {parseUrl} from '../url/parse.ts';
@@ -20,6 +21,8 @@ export interface LinkPolicy {
   readonly nofollow: boolean;
   /** How far links may lead from a seed, for seeds whose line says so. */
   readonly seedScopes: Readonly<Record<string, Stay>>;
+  /** Origins whose robots.txt answers for the URLs that a sitemap lists of them; absent: none. */
+  readonly namedBy?: (sitemapUrl: string) => ReadonlySet<string>;
 }
 
 /** The page that links were found in. */
@@ -137,7 +140,10 @@ function seedScope(source: LinkSource, policy: LinkPolicy): Stay | null {
   return seed !== null && Object.hasOwn(policy.seedScopes, seed) ? policy.seedScopes[seed]! : null;
 }
 
-/** Scope first, since its reason is about the target; then what the page and the settings say of following it. */
+/**
+ * Whose URLs a sitemap may list comes first, since no other rules make up for it; then the scope, whose reason is
+ * about the target; then what the page and the settings say of following it.
+ */
 function decide(
   link: RawLink,
   url: string,
@@ -145,6 +151,10 @@ function decide(
   source: LinkSource,
   policy: LinkPolicy,
 ): Pick<Outlink, 'accepted' | 'reason' | 'rule'> {
+  if (link.kind === 'sitemap') {
+    const namedBy = policy.namedBy?.(source.url);
+    if (!mayList(listing(source.url, url, namedBy && {namedBy}))) return rejected('sitemap_host', source.url);
+  }
   const verdict = policy.scope.check({
     url,
     depth: source.depth + 1,

@@ -3,9 +3,10 @@ import type {ParseRow} from '../schema/parse.ts';
 import type {Reason} from '../schema/reason.ts';
 import {bodySignature, textSignature} from '../signature/exact.ts';
 import {simhashOfLower} from '../signature/simhash.ts';
+import {maxSitemapBytes} from '../sitemap/sitemap.ts';
 import {decodeBody} from './body.ts';
 import {transportEncoding} from './charset.ts';
-import type {Document} from './document.ts';
+import type {Document, DocumentInput} from './document.ts';
 import type {Encoding} from './encoding-labels.ts';
 import {headerFields, headerLinks} from './headers.ts';
 import {linkKind} from './html-links.ts';
@@ -17,6 +18,7 @@ import {contentTypeOf} from './mime.ts';
 import {parserFor} from './registry.ts';
 import {detectType} from './sniff.ts';
 import {openGraph, readJsonLd, statedDates} from './structured.ts';
+import {sitemap} from './types/sitemap.ts';
 
 /** A capture with a payload, as far as a parser needs it. */
 export interface PageInput {
@@ -28,6 +30,8 @@ export interface PageInput {
   readonly contentEncoding: string | null;
   /** As received, content coding kept. */
   readonly payload: Uint8Array;
+  /** Fetched as a sitemap: read as one, whatever its type, unless it is none. */
+  readonly asSitemap?: boolean;
 }
 
 export interface PageOptions {
@@ -84,7 +88,9 @@ export function parsePage(input: PageInput, options: PageOptions): ParsedPage {
   const typeLines = fields.get('content-type') ?? (input.contentType === null ? [] : [input.contentType]);
   const headerType = contentTypeOf(typeLines);
   const encoding = fields.get('content-encoding')?.join(', ') ?? input.contentEncoding;
-  const body = decodeBody(input.payload, encoding, {maxBytes: options.maxBody, maxRatio: options.maxRatio});
+  const asSitemap = input.asSitemap === true;
+  const maxBody = asSitemap ? Math.max(options.maxBody, maxSitemapBytes) : options.maxBody;
+  const body = decodeBody(input.payload, encoding, {maxBytes: maxBody, maxRatio: options.maxRatio});
   const known = {
     content_mime_type: headerType?.essence ?? null,
     body_length: body.bytes.length,
@@ -97,21 +103,22 @@ export function parsePage(input: PageInput, options: PageOptions): ParsedPage {
   const signature = bodySignature(body.bytes);
   const parser = parserFor(type);
   const seen = {...known, content_mime_detected: type, signature, errors: body.errors};
-  if (parser === undefined) return skipped('type_unsupported', seen, robotsOf([], fields, options));
-
-  const document = parser.parse({
+  const source: DocumentInput = {
     url: input.url,
     bytes: body.bytes,
     type,
     transport: transportEncoding(headerType?.charset),
     fallback: options.fallback,
     limits: {
-      maxBody: options.maxBody,
+      maxBody,
       maxText: options.maxText,
       maxAnchor: options.maxAnchor,
       maxLinks: options.maxLinks * linkReserve,
     },
-  });
+    asSitemap,
+  };
+  const document =
+    (asSitemap ? sitemap.parse(source) : undefined) ?? parser?.parse({...source, asSitemap: false});
   if (document === undefined) return skipped('type_unsupported', seen, robotsOf([], fields, options));
   return parsed(document, seen, fields, options);
 }

@@ -102,7 +102,7 @@ export function detectType(header: ContentType | undefined, bytes: Uint8Array): 
       return inside ?? (sniffed === 'text/html' || sniffed === 'text/xml' ? 'text/plain' : sniffed);
     }
     return sniffed === 'text/xml' || sniffed === 'text/html' || sniffed === 'text/plain'
-      ? (xmlKind(bytes) ?? (looksLikeJson(bytes) ? 'application/json' : sniffed))
+      ? (xmlKind(bytes) ?? (looksLikeJson(bytes) ? jsonKind(bytes) : sniffed))
       : sniffed;
   }
   if (claimed === 'text/html' || isXml(claimed)) {
@@ -139,6 +139,13 @@ function xmlKind(bytes: Uint8Array): string | undefined {
   const name = root[2]!.toLowerCase();
   if (name === 'html') return declared && /xmlns/.test(head) ? roots.html : undefined;
   return Object.hasOwn(roots, name) ? roots[name] : undefined;
+}
+
+/** JSON feeds are told from other JSON by their version. @see https://www.jsonfeed.org/version/1.1/ */
+function jsonKind(bytes: Uint8Array): string {
+  return /"version"\s*:\s*"https?:\\?\/\\?\/(?:www\.)?jsonfeed\.org/.test(latin1View(bytes.subarray(0, 4096)))
+    ? 'application/feed+json'
+    : 'application/json';
 }
 
 function looksLikeJson(bytes: Uint8Array): boolean {

@@ -26,11 +26,11 @@ export const sitemap: DocumentType = {
       maxBytes: input.limits.maxBody,
     });
     // Any packed file comes here; only sitemaps and feeds in it are documents.
-    if (found.packed && (found.kind === 'unknown' || found.kind === 'text')) return undefined;
+    if (input.asSitemap ? found.kind === 'unknown' : found.packed && !hasMarkup(found)) return undefined;
     const links: RawLink[] = [];
     const blocks = new TextBlocks(input.limits.maxText);
     for (const entry of found.entries) {
-      addEntry(entry, found, links);
+      addEntry(entry, input.asSitemap || !isFeed(found), links);
       const title = titleOf(entry);
       if (title !== null) {
         blocks.add(title, true);
@@ -50,13 +50,20 @@ export const sitemap: DocumentType = {
   },
 };
 
-function addEntry(entry: SitemapEntry, found: Sitemap, links: RawLink[]): void {
-  const feed =
-    found.kind === 'rss' || found.kind === 'atom' || found.kind === 'rdf' || found.kind === 'json_feed';
+function hasMarkup({kind}: Sitemap): boolean {
+  return kind !== 'unknown' && kind !== 'text';
+}
+
+function isFeed({kind}: Sitemap): boolean {
+  return kind === 'rss' || kind === 'atom' || kind === 'rdf' || kind === 'json_feed';
+}
+
+/** What an index file names has the `rel` that a page's link to a sitemap has. */
+function addEntry(entry: SitemapEntry, listed: boolean, links: RawLink[]): void {
   links.push({
     href: entry.loc,
-    kind: feed ? 'feed' : 'sitemap',
-    rel: null,
+    kind: listed ? 'sitemap' : 'feed',
+    rel: entry.kind === 'sitemap' ? 'sitemap' : null,
     anchor: titleOf(entry),
     ...(entry.lastmod === null ? {} : {lastmod: entry.lastmod}),
   });
