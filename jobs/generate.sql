@@ -4,7 +4,7 @@
 
 -- step: locked
 -- URLs that stand in the fetchlist of an open segment.
-SELECT DISTINCT host_key, url_key FROM fetchlist
+SELECT host_key, url_key, bool_and(kind = 'sitemap') AS sitemap FROM fetchlist GROUP BY ALL
 
 -- step: host
 -- What holds for hosts of which something is known. Tables: locked.
@@ -12,7 +12,7 @@ SELECT DISTINCT host_key, url_key FROM fetchlist
 -- that asks for more gets one URL; $window_ms: length of the fetch, 0 for none; $max_per_host; $budget: pages ever
 -- of a host, -1 for no end.
 WITH open_urls AS (
-  SELECT host_key, count(*) AS urls FROM locked GROUP BY host_key
+  SELECT host_key, count(*) FILTER (NOT sitemap) AS urls FROM locked GROUP BY host_key
 ), fact AS (
   SELECT
     host_key,
@@ -46,7 +46,7 @@ FROM fact
 -- URLs whose time has come and that no open segment holds, with what their host allows. Tables: locked, host.
 -- $due; $new_cap: URLs of a host of which nothing is known; $budget.
 SELECT
-  c.host_key, c.url_key, c.score,
+  c.host_key, c.url_key, c.score, c.sitemap_depth IS NOT NULL AS sitemap,
   h.reason,
   coalesce(h.cap, $new_cap)::BIGINT AS cap,
   CASE WHEN $budget >= 0 THEN coalesce(h.budget_left, $budget) END AS budget_left
@@ -56,12 +56,12 @@ LEFT JOIN host h USING (host_key)
 WHERE c.next_fetch_time <= $due::TIMESTAMPTZ AND c.status <> 'orphan'
 
 -- step: candidate
--- Due URLs of hosts that may be asked, as many of each host as its budget has left. Tables: due.
+-- Due URLs of hosts that may be asked, as many pages of each host as its budget has left. Tables: due.
 SELECT host_key, url_key, score, cap
 FROM due
 WHERE reason IS NULL
-QUALIFY budget_left IS NULL
-  OR row_number() OVER (PARTITION BY host_key ORDER BY score DESC, url_key) <= budget_left
+QUALIFY budget_left IS NULL OR sitemap
+  OR row_number() OVER (PARTITION BY host_key, sitemap ORDER BY score DESC, url_key) <= budget_left
 
 -- step: pick
 -- The best of what is left, as many of each host as a fetchlist may have. Tables: candidate, picked. $top_n.
@@ -96,7 +96,7 @@ FROM candidate c ANTI JOIN picked p USING (host_key, url_key) SEMI JOIN full_hos
 -- there. Tables: picked, held.
 SELECT
   p.part, p.rank, c.host_key, c.url_key, c.url, c.url_host_name, c.url_host_registered_domain,
-  'page' AS kind,
+  CASE WHEN c.sitemap_depth IS NULL THEN 'page' ELSE 'sitemap' END AS kind,
   CASE
     WHEN c.fetch_time IS NULL AND c.last_success_time IS NULL THEN 'new'
     WHEN c.retries > 0 OR c.status = 'unfetched' THEN 'retry'

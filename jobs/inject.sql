@@ -55,7 +55,7 @@ SELECT
   NULL::VARCHAR AS etag, NULL::VARCHAR AS last_modified,
   0::INTEGER AS visits, 0::INTEGER AS changes, NULL::VARCHAR AS duplicate_of,
   coalesce(k.inlinks, 0)::INTEGER AS inlinks, NULL::VARCHAR AS updated_segment,
-  0::BIGINT AS revision, NULL::VARCHAR AS canonical_url
+  0::BIGINT AS revision, NULL::VARCHAR AS canonical_url, k.sitemap_depth
 FROM line l JOIN decided d USING (n) LEFT JOIN known k USING (host_key, url_key)
 WHERE d.outcome = 'added' OR (d.outcome = 'updated' AND $mode = 'overwrite')
 UNION ALL BY NAME

@@ -15,6 +15,7 @@ import {type Outlink, outlinks} from '../lib/schema/outlinks.ts';
 import {type ParseRow, parse} from '../lib/schema/parse.ts';
 import type {Reason} from '../lib/schema/reason.ts';
 import {makeScope, type Stay} from '../lib/scope/scope.ts';
+import {type Voucher, voucherIndex} from '../lib/sitemap/vouchers.ts';
 import type {FileRef} from '../lib/store/manifest-types.ts';
 import {TableReader} from '../lib/store/parquet-read.ts';
 import type {TableFile} from '../lib/store/store.ts';
@@ -33,6 +34,10 @@ export interface ParseParams {
   readonly texts: PolicyTexts;
   /** How far links may lead from a seed, for seeds whose line says so. */
   readonly seedScopes: Readonly<Record<string, Stay>>;
+  /** Sitemaps that were redirected: what their hops brought is read as a sitemap. */
+  readonly sitemaps: readonly string[];
+  /** Who answers for sitemaps of other hosts. */
+  readonly vouchers: readonly Voucher[];
   readonly skip?: readonly Skip[];
 }
 
@@ -42,6 +47,7 @@ const fetchColumns = [
   'host_key',
   'url_key',
   'url',
+  'origin_url',
   'depth',
   'seed',
   'status',
@@ -187,6 +193,7 @@ class ParseWorker {
   readonly #url: UrlPolicy;
   readonly #links: LinkPolicy;
   readonly #skip: ReadonlyMap<string, Skip>;
+  readonly #sitemaps: ReadonlySet<string>;
 
   constructor(params: ParseParams, ctx: TaskContext) {
     const {config, texts} = params;
@@ -202,7 +209,9 @@ class ParseWorker {
       follow: new Set(config.links.follow),
       nofollow: config.links.nofollow,
       seedScopes: params.seedScopes,
+      namedBy: voucherIndex(params.vouchers),
     };
+    this.#sitemaps = new Set(params.sitemaps);
     this.#skip = new Map(params.skip?.map((skip) => [skip.key, skip]));
   }
 
@@ -220,6 +229,8 @@ class ParseWorker {
           contentType: capture.content_mime_type,
           contentEncoding: capture.content_encoding,
           payload,
+          asSitemap:
+            capture.kind === 'sitemap' || (capture.kind === 'hop' && this.#sitemaps.has(capture.origin_url)),
         },
         this.#options,
       );

@@ -2,8 +2,10 @@ import {extname} from 'node:path';
 import {CrawlError} from '../lib/errors.ts';
 import {parseId} from '../lib/parse/version.ts';
 import {fetch} from '../lib/schema/fetch.ts';
+import {robots} from '../lib/schema/hostdb.ts';
 import {seeds} from '../lib/schema/seeds.ts';
 import type {Stay} from '../lib/scope/scope.ts';
+import {type Voucher, voucherOf} from '../lib/sitemap/vouchers.ts';
 import type {FileRef, SegmentInfo} from '../lib/store/manifest-types.ts';
 import {readTable} from '../lib/store/parquet-read.ts';
 import type {Snapshot} from '../lib/store/store.ts';
@@ -66,6 +68,7 @@ export const parse = defineJob({
     const segments: SegmentPlan[] = [];
     const tasks: Task[] = [];
     const seedScopes = await readSeedScopes(snapshot);
+    const vouchers = await readVouchers(snapshot);
     let stale = 0;
     for (const segment of wanted) {
       const info = snapshot.segment(segment);
@@ -80,7 +83,7 @@ export const parse = defineJob({
         stale++;
         continue;
       }
-      const params = {segment, parseId: name, config: taskConfig(config), texts, seedScopes};
+      const params = {segment, parseId: name, config: taskConfig(config), texts, seedScopes, vouchers};
       const own = await segmentTasks(snapshot, params, config.parse.workers ?? 1, tasks.length);
       tasks.push(...own);
       segments.push({
@@ -166,7 +169,7 @@ async function isParsed(
 
 async function segmentTasks(
   snapshot: Snapshot,
-  params: Omit<ParseParams, 'from' | 'to'>,
+  params: Omit<ParseParams, 'from' | 'to' | 'sitemaps'>,
   workers: number,
   firstPart: number,
 ): Promise<Task[]> {
@@ -176,28 +179,54 @@ async function segmentTasks(
   const size = Math.min(rowsPerTask, Math.max(leastRows, Math.ceil(rows / workers)));
   const tasks: Task[] = [];
   for (const file of fetchFiles) {
-    const inputs = [file, ...(await payloadFiles(snapshot, segment, file))];
+    const {files, sitemaps} = await payloadFiles(snapshot, segment, file);
+    const inputs = [file, ...files];
     // A file without rows is a task too: its empty files say that the segment is parsed.
     for (let from = 0; from < Math.max(1, file.rows); from += size)
       tasks.push({
         stage: 0,
         part: firstPart + tasks.length,
         inputs,
-        params: {...params, from, to: Math.min(from + size, file.rows)},
+        params: {...params, sitemaps, from, to: Math.min(from + size, file.rows)},
       });
   }
   return tasks;
 }
 
-/** Content files that hold the payloads of a fetch file: the segment's own, and those of segments it refers to. */
-async function payloadFiles(snapshot: Snapshot, segment: string, file: FileRef): Promise<FileRef[]> {
+/**
+ * Content files that hold the payloads of a fetch file: the segment's own, and those of segments it refers to; and
+ * the sitemaps in it that were redirected.
+ */
+async function payloadFiles(
+  snapshot: Snapshot,
+  segment: string,
+  file: FileRef,
+): Promise<{files: FileRef[]; sitemaps: string[]}> {
   const holders = new Set([segment]);
-  for await (const rows of readTable(fetch, snapshot.store.path(file), {columns: ['content_segment']}))
-    for (const {content_segment} of rows) if (content_segment !== null) holders.add(content_segment);
+  const sitemaps: string[] = [];
+  const columns = ['content_segment', 'kind', 'url', 'fetch_redirect'] as const;
+  for await (const rows of readTable(fetch, snapshot.store.path(file), {columns}))
+    for (const {content_segment, kind, url, fetch_redirect} of rows) {
+      if (content_segment !== null) holders.add(content_segment);
+      if (kind === 'sitemap' && fetch_redirect !== null) sitemaps.push(url);
+    }
   const files: FileRef[] = [];
   for (const holder of [...holders].sort())
     files.push(...(await snapshot.files(`segments/${holder}/content`)));
-  return files;
+  return {files, sitemaps};
+}
+
+/** Sitemaps that a robots.txt of another host names. Held in memory: these lines of the whole crawl. */
+async function readVouchers(snapshot: Snapshot): Promise<Voucher[]> {
+  const vouchers: Voucher[] = [];
+  for (const file of await snapshot.files('robots'))
+    for await (const rows of readTable(robots, snapshot.store.path(file), {columns: ['origin', 'sitemaps']}))
+      for (const {origin, sitemaps} of rows)
+        for (const url of sitemaps === null ? [] : (JSON.parse(sitemaps) as string[])) {
+          const voucher = voucherOf(origin, url);
+          if (voucher !== null) vouchers.push(voucher);
+        }
+  return vouchers;
 }
 
 /** Seeds whose line says how far links may lead; the latest line of a seed holds. */

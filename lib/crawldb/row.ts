@@ -19,6 +19,8 @@ export interface Discovery {
   readonly from: string | null;
   readonly intervalS: number;
   readonly fixed?: boolean;
+  /** Of a sitemap. */
+  readonly sitemapDepth?: number | null;
 }
 
 /** The row of a URL that was just found: unfetched, due at once. */
@@ -41,6 +43,7 @@ export function newRow(identity: Identity, found: Discovery, revision: number): 
     inlinks: 0,
     ...neverFetched(found.time, found.intervalS),
     revision,
+    sitemap_depth: found.sitemapDepth ?? null,
   };
 }
 

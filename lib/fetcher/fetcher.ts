@@ -14,6 +14,7 @@ import type {Config} from '../config/settings.ts';
 import {CrawlError} from '../errors.ts';
 import type {HttpRequest} from '../http/exchange.ts';
 import type {Reason} from '../schema/reason.ts';
+import {maxSitemapBytes} from '../sitemap/sitemap.ts';
 import {mimeOf} from './captures.ts';
 import {type FetchHost, originOf} from './hosts.ts';
 import {type Hours, openFrom, parseHours} from './hours.ts';
@@ -206,6 +207,13 @@ export class Fetcher {
     this.#settings.client.addresses(url).then(known, () => known([]));
   }
 
+  /** A robots.txt is read one byte beyond its limit, so that a cut is noticed; sitemaps may be as long as their protocol lets them. */
+  #maxBodyOf({kind}: WorkItem): number {
+    const {robots, fetch} = this.#config;
+    if (kind === 'robots') return robots.max_size + 1;
+    return kind === 'sitemap' ? Math.max(fetch.max_body, maxSitemapBytes) : fetch.max_body;
+  }
+
   #ask(host: FetchHost, item: WorkItem, now: number): void {
     if (!this.#settings.leaseOk())
       throw new CrawlError('TASK_FAILED', 'another attempt has taken over this fetch; this one stops');
@@ -219,7 +227,7 @@ export class Fetcher {
     const request: HttpRequest = {
       url: item.url,
       headers: conditional.length === 0 ? this.#headers : [...this.#headers, ...conditional],
-      maxBody: item.kind === 'robots' ? this.#config.robots.max_size + 1 : fetch.max_body,
+      maxBody: this.#maxBodyOf(item),
       ...(this.#config.scope.reject_types.length > 0 && item.kind !== 'robots'
         ? {
             wantBody: (head) => {

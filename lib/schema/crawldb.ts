@@ -4,7 +4,7 @@ import {type Row, table} from './table.ts';
 
 export const crawldb = table({
   name: 'crawldb',
-  version: 1,
+  version: 2,
   doc: 'One row for each URL known to the crawl: its state after the last updatedb.',
   key: ['host_key', 'url_key'],
   columns: {
@@ -131,6 +131,12 @@ export const crawldb = table({
       type: 'text',
       nullable: true,
       doc: 'rel=canonical of the last parsed content; among duplicates the page it names is kept.',
+    },
+    sitemap_depth: {
+      type: 'int32',
+      nullable: true,
+      since: 2,
+      doc: 'For a sitemap: index files on the way to it, 0 for one named by robots.txt or by hand. Null for pages.',
     },
   },
 });

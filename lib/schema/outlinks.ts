@@ -54,7 +54,11 @@ export const outlinks = table({
     to_registered_domain: {type: 'text', nullable: true, doc: 'Registered domain of the target.'},
     href: {type: 'text', doc: 'The link as written, at most 4,096 characters.'},
     anchor: {type: 'text', nullable: true, doc: 'Text of the link that a reader sees.'},
-    rel: {type: 'text', nullable: true, doc: 'rel attribute, lower case.'},
+    rel: {
+      type: 'text',
+      nullable: true,
+      doc: 'rel attribute, lower case; `sitemap` also for a sitemap that an index file names.',
+    },
     kind: {type: 'text', values: linkKinds, doc: 'Where it was found.'},
     hop_type: {
       type: 'text',

@@ -77,6 +77,16 @@ export const reasons = {
   internal_off: {by: 'scope', charge: 'nobody', doc: 'A link inside one host, and links.internal is off.'},
   external_off: {by: 'scope', charge: 'nobody', doc: 'A link to another host, and links.external is off.'},
   nofollow: {by: 'robots', charge: 'nobody', doc: 'The page or the link says nofollow.'},
+  sitemap_host: {
+    by: 'parse',
+    charge: 'nobody',
+    doc: 'A sitemap lists a URL of another host, whose robots.txt does not name the sitemap.',
+  },
+  sitemap_limit: {
+    by: 'updatedb',
+    charge: 'nobody',
+    doc: 'More index files in a row, or more sitemaps of a host, than are followed.',
+  },
   link_limit: {by: 'parse', charge: 'nobody', doc: 'Beyond links.max_per_page.'},
   over_budget: {
     by: 'updatedb',

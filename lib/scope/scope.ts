@@ -252,7 +252,7 @@ function digestOf(
   links: Config['links'],
   files: readonly RuleFile[],
 ): string {
-  const {files: _names, ...settings} = config;
+  const {files: _names, sitemaps: _rounds, ...settings} = config;
   const ordered = Object.entries(settings).sort(([a], [b]) => (a < b ? -1 : 1));
   const texts = files.map(({file, text}) => [nutchFormOf(file, text) ?? 'own', file, text]);
   const facts = [scopeVersion, ordered, url.max_length, links.internal, links.external, texts];
