@@ -330,7 +330,8 @@ async function followLinks(update: Update): Promise<void> {
   const {db, params, scope, reasons} = update;
   const {budget, links, score} = params.config;
   await decideAnew(update);
-  await db.run(sql.links, {digest: scope.digest});
+  await db.run('CREATE TABLE today AS SELECT $digest AS digest', {digest: scope.digest});
+  await db.run(sql.links);
   await db.run(sql.sources, {
     score: score.injected,
     decay: score.decay,

@@ -143,14 +143,16 @@ WHERE s.mode IN ('apply', 'reparse')
   AND (l.accepted OR list_contains(string_split($scope_reasons, ','), l.reason));
 
 -- step: links
--- Accepted links of the segments. Redirects that fetch saw are among them, whether parsed or not.
-CREATE TABLE accepted_link AS
+-- Accepted links of the segments, as a view: each step reads the columns it needs, and nothing wide is held. Redirects
+-- that fetch saw are among them, whether parsed or not. Table today (digest): the rules of today.
+CREATE VIEW accepted_link AS
 SELECT
   l.to_host_key, l.to_url_key, l.from_host_key, l.from_url_key, l.fetch_time, l.depth, l.hop_type,
   l.to_url, l.to_host_name, l.to_registered_domain, l.from_url, l.seed
 FROM outlinks l
 JOIN segs s USING (segment)
-WHERE s.mode IN ('apply', 'reparse') AND l.accepted AND l.rules_digest = $digest AND l.to_url_key IS NOT NULL
+JOIN today d ON d.digest = l.rules_digest
+WHERE s.mode IN ('apply', 'reparse') AND l.accepted AND l.to_url_key IS NOT NULL
 UNION ALL
 SELECT
   l.to_host_key, l.to_url_key, l.from_host_key, l.from_url_key, l.fetch_time, l.depth, l.hop_type,
@@ -186,18 +188,21 @@ SELECT
 FROM found f LEFT JOIN known k ON k.host_key = f.from_host_key AND k.url_key = f.from_url_key;
 
 -- step: targets
--- Each target once, by its key alone: no string is touched for the many that are known.
+-- Each target once, by its key. URLs are hashed (for this run only) to find those that share a key pair; their
+-- strings are kept for the new ones alone.
 CREATE TABLE target AS
 SELECT
   l.to_host_key AS host_key, l.to_url_key AS url_key,
   min(s.lineage) FILTER (NOT s.repeated) AS lineage,
   min(s.discovery) FILTER (NOT s.repeated) AS discovery,
-  max(s.score) FILTER (NOT s.repeated) AS score
+  max(s.score) FILTER (NOT s.repeated) AS score,
+  min(hash(l.to_url)) AS least_hash, max(hash(l.to_url)) AS greatest_hash
 FROM accepted_link l JOIN source s USING (from_host_key, from_url_key, fetch_time, depth, hop_type)
 GROUP BY ALL;
 
 CREATE TABLE known_target AS
-SELECT c.host_key, c.url_key, c.url, c.score, c.depth, c.seed, c.fetch_time, c.discovered_time,
+SELECT
+  c.host_key, c.url_key, hash(c.url) AS url_hash, c.score, c.depth, c.seed, c.fetch_time, c.discovered_time,
   c.discovered_from
 FROM current_row c SEMI JOIN target t USING (host_key, url_key);
 
@@ -207,10 +212,9 @@ WITH wanted AS (
   SELECT * FROM target ANTI JOIN known_target USING (host_key, url_key)
 ), named AS (
   SELECT
-    to_host_key AS host_key, to_url_key AS url_key,
-    min(to_url) AS url, max(to_url) AS last_url,
-    arg_min(to_host_name, to_url) AS url_host_name,
-    arg_min(to_registered_domain, to_url) AS url_host_registered_domain
+    to_host_key AS host_key, to_url_key AS url_key, min(to_url) AS url,
+    any_value(to_host_name) AS url_host_name,
+    any_value(to_registered_domain) AS url_host_registered_domain
   FROM accepted_link SEMI JOIN (SELECT host_key AS to_host_key, url_key AS to_url_key FROM wanted)
   USING (to_host_key, to_url_key)
   GROUP BY 1, 2
@@ -274,13 +278,8 @@ SELECT reason, count(*)::BIGINT AS n FROM (
   UNION ALL
   SELECT 'duplicate_source' FROM target ANTI JOIN known_target USING (host_key, url_key) WHERE discovery IS NULL
   UNION ALL
-  SELECT 'key_clash' FROM fresh WHERE url <> last_url
-  UNION ALL
-  SELECT 'key_clash' FROM (
-    SELECT DISTINCT l.to_url
-    FROM accepted_link l JOIN known_target k ON k.host_key = l.to_host_key AND k.url_key = l.to_url_key
-    WHERE l.to_url <> k.url
-  )
+  SELECT 'key_clash' FROM target t LEFT JOIN known_target k USING (host_key, url_key)
+  WHERE t.least_hash <> t.greatest_hash OR t.least_hash <> coalesce(k.url_hash, t.least_hash)
 )
 GROUP BY reason ORDER BY reason;
 

@@ -5,7 +5,8 @@ import {inject} from '../../jobs/inject.ts';
 import {updatedb} from '../../jobs/updatedb.ts';
 import type {CrawlDatum} from '../../lib/schema/crawldb.ts';
 import type {HostStatsRow} from '../../lib/schema/hostdb.ts';
-import {type JobHarness, jobHarness} from '../support/job-harness.ts';
+import type {Outlink} from '../../lib/schema/outlinks.ts';
+import {commitRows, type JobHarness, jobHarness} from '../support/job-harness.ts';
 import {fetchSegment, page, parseSegment, type SmallPage, type SmallWeb} from '../support/small-web.ts';
 
 const seedOptions = {files: [], update: false, overwrite: false};
@@ -334,3 +335,29 @@ test('several segments, in one command or one after the other in any order, give
 function comparable({revision: _revision, ...row}: CrawlDatum) {
   return row;
 }
+
+test('URLs that share both keys: the known one stays, the newcomer is refused and counted', async (t) => {
+  const crawl = await jobHarness(t);
+  await crawl.run(inject, {...seedOptions, urls: ['http://a.test/', 'http://a.test/known']});
+  const segment = await fetched(
+    crawl,
+    web({'http://a.test/': page('home', ['http://a.test/x', 'http://a.test/new'])}),
+  );
+  // No real clash is at hand: the link to /x is given the keys of /known.
+  const known = (await byUrl(crawl))['http://a.test/known']!;
+  const links = await crawl.sql<Outlink>('SELECT * FROM outlinks ORDER BY position');
+  const slot = `segments/${segment}/outlinks/p1`;
+  const rows = links.map((link) =>
+    link.to_url === 'http://a.test/x'
+      ? {...link, to_host_key: known.host_key, to_url_key: known.url_key}
+      : link,
+  );
+  await commitRows(crawl, [{slot, table: 'outlinks', rows}]);
+  const report = await crawl.run(updatedb, updateOptions);
+  assert.deepEqual(report.reasons, {key_clash: 1});
+  assert.deepEqual(Object.keys(await byUrl(crawl)).sort(), [
+    'http://a.test/',
+    'http://a.test/known',
+    'http://a.test/new',
+  ]);
+});
