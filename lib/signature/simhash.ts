@@ -68,10 +68,12 @@ class BitCounts {
       this.#waiting.fill(0, this.#held);
       this.#addEight();
     }
+    let used = 31;
+    while (used > 0 && this.#planes[used - 1] === 0) used--;
     let word = 0;
     for (let bit = 0; bit < 32; bit++) {
       let count = 0;
-      for (let plane = 0; plane < 31; plane++) count += ((this.#planes[plane]! >>> bit) & 1) * 2 ** plane;
+      for (let plane = 0; plane < used; plane++) count += ((this.#planes[plane]! >>> bit) & 1) << plane;
       if (count > half) word |= 1 << bit;
     }
     return word >>> 0;
