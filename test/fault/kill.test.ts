@@ -22,7 +22,8 @@ const pages: Record<string, string> = {
 
 /** What a crawl is, without what differs from run to run: times, run and segment names. */
 const contents: Record<string, string> = {
-  seeds: 'SELECT text, outcome, reason FROM seeds ORDER BY ALL',
+  // An inject that is run again says of each line that it was known
+  seeds: `SELECT text, outcome, reason FROM seeds WHERE outcome <> 'known' ORDER BY ALL`,
   fetchlist: 'SELECT url, rank, selected_as FROM fetchlist ORDER BY ALL',
   fetch: 'SELECT url, kind, status, reason, fetch_status, content_digest FROM captures ORDER BY ALL',
   content: 'SELECT content_sha256, content_length FROM content ORDER BY ALL',
