@@ -2,7 +2,8 @@
 
 -- step: sources
 -- Pages whose links are told anew: of each the newest capture of these segments, unless the linkdb or the crawldb
--- has a newer one. A page that is gone or has become a redirect links to nothing any more; a failure says nothing.
+-- has a newer one. A page that is gone, has become a redirect, or could not be parsed links to nothing that is known
+-- any more; a failed fetch says nothing.
 CREATE TABLE source AS
 WITH told AS (
   SELECT
@@ -10,8 +11,7 @@ WITH told AS (
     p.capture_id IS NOT NULL AND c.status = 'success' AS parsed
   FROM captures c
   JOIN segs s USING (segment)
-  LEFT JOIN (SELECT segment, capture_id FROM parse WHERE status IN ('success', 'partial')) p
-    USING (segment, capture_id)
+  LEFT JOIN (SELECT segment, capture_id FROM parse) p USING (segment, capture_id)
   WHERE c.kind IN ('page', 'hop', 'imported')
     AND (
       (c.status = 'success' AND p.capture_id IS NOT NULL)
