@@ -116,7 +116,13 @@ export class CrawldbModel {
       if (winner?.status === 'duplicate')
         this.rows.set(winner.url, {...winner, status: 'fetched', reason: null, duplicate_of: null});
       for (const row of losers)
-        this.rows.set(row.url, {...row, status: 'duplicate', reason: 'duplicate', duplicate_of: winner!.url});
+        if (row.status !== 'duplicate' || row.duplicate_of !== winner!.url)
+          this.rows.set(row.url, {
+            ...row,
+            status: 'duplicate',
+            reason: 'duplicate',
+            duplicate_of: winner!.url,
+          });
     }
   }
 
