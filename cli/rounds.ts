@@ -101,6 +101,14 @@ export function updateOutcome(report: RunReport): string {
   });
 }
 
+export function sitemapOutcome(report: RunReport): string {
+  return parts(report, {
+    sitemaps_added_total: 'added',
+    sitemaps_known_total: 'known already',
+    sitemaps_rejected_total: 'rejected',
+  });
+}
+
 /** The one line of a round. */
 export function roundLine(title: string, reports: readonly RunReport[]): string {
   const fetched = reports.filter(({job}) => job === 'fetch');
@@ -135,6 +143,12 @@ export async function updateSegments(
 ): Promise<RunReport> {
   const {updatedb} = await import('../jobs/updatedb.ts');
   return context.runJob(updatedb, defaultOptions(updatedb), settings);
+}
+
+/** Sitemaps that the robots.txt files name which the crawl holds by now. */
+export async function addSitemaps(context: CommandContext, settings: JobSettings = {}): Promise<RunReport> {
+  const {sitemap} = await import('../jobs/sitemap.ts');
+  return context.runJob(sitemap, defaultOptions(sitemap), settings);
 }
 
 export async function invertSegments(

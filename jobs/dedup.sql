@@ -1,4 +1,4 @@
--- Exact duplicates: pages whose content-decoded bodies are equal. View: current_row (the crawldb as it will be).
+-- Exact duplicates: pages whose content-decoded bodies are equal; sitemaps are none. View: current_row (the crawldb as it will be).
 
 -- step: mark
 -- Rows whose standing among their equals changes. Tables: affected (the signatures to look at).
@@ -16,7 +16,7 @@ WITH member AS (
       ELSE ''
     END AS place
   FROM current_row c SEMI JOIN affected a USING (signature)
-  WHERE c.status IN ('fetched', 'notmodified', 'duplicate')
+  WHERE c.status IN ('fetched', 'notmodified', 'duplicate') AND c.sitemap_depth IS NULL
 ), vote AS (
   SELECT signature, place, canonical_url AS url, count(*) AS votes
   FROM member WHERE canonical_url IS NOT NULL GROUP BY ALL
@@ -44,7 +44,7 @@ WHERE (nth > 1 AND (status <> 'duplicate' OR duplicate_of IS DISTINCT FROM winne
 -- For the whole crawl: signatures that several rows have, or that a duplicate has.
 CREATE TABLE affected AS
 SELECT signature FROM current_row
-WHERE signature IS NOT NULL AND status IN ('fetched', 'notmodified', 'duplicate')
+WHERE signature IS NOT NULL AND status IN ('fetched', 'notmodified', 'duplicate') AND sitemap_depth IS NULL
 GROUP BY signature
 HAVING count(*) > 1 OR bool_or(status = 'duplicate');
 

@@ -7,10 +7,12 @@ import {fetchlist} from '../lib/schema/fetchlist.ts';
 import type {FileRef} from '../lib/store/manifest-types.ts';
 import {readTable} from '../lib/store/parquet-read.ts';
 import type {Snapshot} from '../lib/store/store.ts';
+import {urlPolicy} from '../lib/url/normalize.ts';
 import {mergeHosts} from './fetch-hosts.ts';
 import {type FetchParams, fetchTask} from './fetch-task.ts';
 import {defineJob, type Task, type TaskResult} from './job.ts';
 import {readPolicyTexts} from './policy-texts.ts';
+import {heldPolicy} from './url-policy.ts';
 
 /**
  * Gets the URLs of a segment, politely (Nutch: Fetcher): one task a partition of the fetchlist, then one that
@@ -49,6 +51,8 @@ export const fetch = defineJob({
       return undefined;
     }
     parseHours(config.fetch.hours); // a bad value is told before anything is asked
+    const texts = await readPolicyTexts(config, store.dir);
+    heldPolicy(snapshot, urlPolicy(config.url, texts.urlRules));
     const lists = await snapshot.files(`segments/${segment}/fetchlist`);
     if (config.agent.contact === undefined && !options.close) await refuseToLeave(snapshot, lists, config);
     const shared = {
@@ -58,7 +62,7 @@ export const fetch = defineJob({
       maxActive: Math.max(1, Math.floor((options.concurrency ?? config.fetch.max_active) / info.partitions)),
       closed: options.close,
       config,
-      texts: await readPolicyTexts(config, store.dir),
+      texts,
       unfinished: snapshot.segments.filter(
         (id) => id !== segment && snapshot.segment(id).state !== 'fetched',
       ),

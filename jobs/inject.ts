@@ -26,6 +26,7 @@ import {defineJob, type Task, type TaskContext, type TaskResult} from './job.ts'
 import {type PolicyTexts, readPolicyTexts} from './policy-texts.ts';
 import {type SeedSource, seedLines, seedSources} from './seed-lines.ts';
 import {readSql} from './sql-file.ts';
+import {heldPolicy} from './url-policy.ts';
 
 const sql = readSql(import.meta.url, './inject.sql', ['decide', 'delta', 'seeds']);
 
@@ -68,12 +69,7 @@ export const inject = defineJob({
     if (sources.length === 0)
       throw new CrawlError('USAGE', 'nothing to inject: name files or URLs, or - for standard input');
     const texts = await readPolicyTexts(config, effects.store.dir);
-    const policy = urlPolicy(config.url, texts.urlRules);
-    const before = snapshot.manifest.policies.url;
-    if (before !== undefined && before !== policy.digest)
-      effects.log('warn', 'url_policy_changed', {
-        advice: 'URLs that were normalized by the former rules keep their form',
-      });
+    const policy = heldPolicy(snapshot, urlPolicy(config.url, texts.urlRules));
     const crawldb = await snapshot.files('crawldb');
     const params: InjectParams = {
       sources,
@@ -97,7 +93,7 @@ export const inject = defineJob({
           params: {...params},
         },
       ],
-      facts: {crawldb, policy: policy.digest, database: params.database},
+      facts: {crawldb, policy, database: params.database},
     };
   },
 

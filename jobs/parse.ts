@@ -13,6 +13,7 @@ import {urlPolicy} from '../lib/url/normalize.ts';
 import {defineJob, type Task, type TaskResult} from './job.ts';
 import type {ParseParams} from './parse-task.ts';
 import {readPolicyTexts} from './policy-texts.ts';
+import {heldPolicy} from './url-policy.ts';
 
 /** Rows of a task, at most. Chosen: its two files come to 20 to 200 MB. */
 const rowsPerTask = 10_000;
@@ -58,7 +59,9 @@ export const parse = defineJob({
   async plan(options, effects) {
     const {snapshot, config, store, log} = effects;
     const texts = await readPolicyTexts(config, store.dir);
-    const present = parseId(config, urlPolicy(config.url, texts.urlRules).digest);
+    const policy = urlPolicy(config.url, texts.urlRules);
+    if (options.as === undefined) heldPolicy(snapshot, policy);
+    const present = parseId(config, policy.digest);
     const name = options.as ?? present;
     if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name))
       throw new CrawlError('USAGE', `--as ${name}: letters, digits, dots, dashes and underlines only`);

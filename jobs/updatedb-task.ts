@@ -18,6 +18,7 @@ import type {ParseRow} from '../lib/schema/parse.ts';
 import {type Reason, reasonFacts, reasonNames} from '../lib/schema/reason.ts';
 import type {HopType} from '../lib/schema/status.ts';
 import {makeScope, type Scope, type Stay} from '../lib/scope/scope.ts';
+import {maxSitemapDepth, maxSitemaps} from '../lib/sitemap/walk.ts';
 import type {Database} from '../lib/store/duckdb.ts';
 import {identify} from '../lib/url/keys.ts';
 import {type DatabaseParams, openTaskDatabase, rowsTable, writeDelta} from './crawldb-writer.ts';
@@ -57,6 +58,7 @@ const sql = readSql(import.meta.url, './updatedb.sql', [
   'admit',
   'refusals',
   'earlier',
+  'hinted',
   'counted',
   'totals',
 ]);
@@ -329,6 +331,7 @@ async function markDuplicates({db, params}: Update): Promise<void> {
 async function followLinks(update: Update): Promise<void> {
   const {db, params, scope, reasons} = update;
   const {budget, links, score} = params.config;
+  const {bounds} = update.policy.schedule;
   await decideAnew(update);
   await db.run('CREATE TABLE today AS SELECT $digest AS digest', {digest: scope.digest});
   await db.run(sql.links);
@@ -342,12 +345,16 @@ async function followLinks(update: Update): Promise<void> {
     additions: params.additions,
     max_host: budget.max_urls_per_host ?? -1,
     max_domain: budget.max_urls_per_domain ?? -1,
-    interval_s: update.policy.schedule.bounds.firstS,
+    interval_s: bounds.firstS,
+    max_sitemap_depth: maxSitemapDepth,
+    max_sitemaps: maxSitemaps,
   });
   for (const {reason, n} of await db.all<{reason: Reason; n: number}>(sql.refusals))
     charge(reasons, reason, n);
-  await db.run(sql.earlier);
+  await db.run(sql.earlier, {max_sitemap_depth: maxSitemapDepth});
   await replaceChanged(db, 'earlier');
+  await db.run(sql.hinted, {min_interval_s: bounds.minS});
+  await replaceChanged(db, 'hinted');
 }
 
 /** Reasons that the scope gives; the others are about the page or the link itself and hold. */
@@ -378,12 +385,13 @@ async function decideAnew({db, ctx, params, scope}: Update): Promise<void> {
     ctx.signal.throwIfAborted();
     const accepted = (rows as unknown as DoubtfulLink[]) // the columns of the query
       .filter((link) => {
+        const namesSitemap = link.kind === 'sitemap' && link.rel !== null;
         const verdict = scope.check({
           url: link.to_url,
           depth: link.depth,
           hopType: link.hop_type,
           from: link.from_url,
-          seed: link.seed,
+          seed: namesSitemap ? null : link.seed,
           seedScope: link.seed_scope,
         });
         if (!verdict.accepted) return false;

@@ -131,7 +131,7 @@ CREATE TABLE doubtful AS
 SELECT
   row_number() OVER () - 1 AS n,
   l.to_host_key, l.to_url_key, l.to_url, l.to_host_name, l.to_registered_domain,
-  l.from_host_key, l.from_url_key, l.from_url, l.fetch_time, l.depth, l.seed, l.hop_type, l.kind, l.rel,
+  l.from_host_key, l.from_url_key, l.from_url, l.fetch_time, l.depth, l.seed, l.hop_type, l.kind, l.rel, l.lastmod,
   coalesce(p.robots_nofollow, false) AS page_nofollow, f.scope AS seed_scope
 FROM outlinks l
 JOIN segs s USING (segment)
@@ -148,7 +148,8 @@ WHERE s.mode IN ('apply', 'reparse')
 CREATE VIEW accepted_link AS
 SELECT
   l.to_host_key, l.to_url_key, l.from_host_key, l.from_url_key, l.fetch_time, l.depth, l.hop_type,
-  l.to_url, l.to_host_name, l.to_registered_domain, l.from_url, l.seed
+  l.to_url, l.to_host_name, l.to_registered_domain, l.from_url, l.seed,
+  l.kind = 'sitemap' AND l.rel IS NOT NULL AS names_sitemap, l.lastmod
 FROM outlinks l
 JOIN segs s USING (segment)
 JOIN today d ON d.digest = l.rules_digest
@@ -156,12 +157,13 @@ WHERE s.mode IN ('apply', 'reparse') AND l.accepted AND l.to_url_key IS NOT NULL
 UNION ALL
 SELECT
   l.to_host_key, l.to_url_key, l.from_host_key, l.from_url_key, l.fetch_time, l.depth, l.hop_type,
-  l.to_url, l.to_host_name, l.to_registered_domain, l.from_url, l.seed
+  l.to_url, l.to_host_name, l.to_registered_domain, l.from_url, l.seed,
+  l.kind = 'sitemap' AND l.rel IS NOT NULL, l.lastmod
 FROM doubtful l SEMI JOIN verdict v USING (n)
 UNION ALL
 SELECT
   to_host_key, to_url_key, from_host_key, from_url_key, fetch_time, depth, 'R',
-  to_url, to_host_name, to_registered_domain, from_url, seed
+  to_url, to_host_name, to_registered_domain, from_url, seed, false, NULL
 FROM redirect;
 
 -- step: sources
@@ -175,7 +177,7 @@ WITH found AS (
   FROM accepted_link
   GROUP BY ALL
 ), known AS (
-  SELECT host_key, url_key, score, status
+  SELECT host_key, url_key, score, status, sitemap_depth
   FROM current_row SEMI JOIN (SELECT from_host_key AS host_key, from_url_key AS url_key FROM found)
   USING (host_key, url_key)
 )
@@ -183,6 +185,7 @@ SELECT
   f.*,
   coalesce(k.score, $score) * CASE WHEN f.hop_type = 'R' THEN 1 ELSE $decay END AS score,
   coalesce(k.status = 'duplicate', false) AND NOT $follow_duplicates AS repeated,
+  coalesce(k.sitemap_depth, 0) + 1 AS sitemap_depth,
   dense_rank() OVER (ORDER BY f.depth, f.seed NULLS LAST) AS lineage,
   row_number() OVER (ORDER BY f.fetch_time, f.from_url, f.hop_type, f.depth) AS discovery
 FROM found f LEFT JOIN known k ON k.host_key = f.from_host_key AND k.url_key = f.from_url_key;
@@ -196,6 +199,7 @@ SELECT
   min(s.lineage) FILTER (NOT s.repeated) AS lineage,
   min(s.discovery) FILTER (NOT s.repeated) AS discovery,
   max(s.score) FILTER (NOT s.repeated) AS score,
+  min(s.sitemap_depth) FILTER (l.names_sitemap AND NOT s.repeated) AS sitemap_depth,
   min(hash(l.to_url)) AS least_hash, max(hash(l.to_url)) AS greatest_hash
 FROM accepted_link l JOIN source s USING (from_host_key, from_url_key, fetch_time, depth, hop_type)
 GROUP BY ALL;
@@ -203,8 +207,17 @@ GROUP BY ALL;
 CREATE TABLE known_target AS
 SELECT
   c.host_key, c.url_key, hash(c.url) AS url_hash, c.score, c.depth, c.seed, c.fetch_time, c.discovered_time,
-  c.discovered_from
+  c.discovered_from, c.sitemap_depth
 FROM current_row c SEMI JOIN target t USING (host_key, url_key);
+
+-- Known URLs of which a sitemap, or a feed of their host, states a change since their last fetch; and when that was
+-- seen. A time later than that is a mistake of its writer.
+CREATE TABLE hint AS
+SELECT k.host_key, k.url_key, min(l.fetch_time) AS seen_time
+FROM accepted_link l JOIN known_target k ON k.host_key = l.to_host_key AND k.url_key = l.to_url_key
+WHERE l.lastmod > k.fetch_time AND l.lastmod <= l.fetch_time
+  AND (l.hop_type = 'S' OR l.from_host_key = l.to_host_key)
+GROUP BY ALL;
 
 -- New targets with their strings. Two URLs of one key pair: the first in order stays.
 CREATE TABLE fresh AS
@@ -219,11 +232,12 @@ WITH wanted AS (
   USING (to_host_key, to_url_key)
   GROUP BY 1, 2
 )
-SELECT w.lineage, w.discovery, w.score, n.*
+SELECT w.lineage, w.discovery, w.score, w.sitemap_depth, n.*
 FROM wanted w JOIN named n USING (host_key, url_key);
 
 -- step: admit
 -- New URLs that are added, and why the others are not. $max_host, $max_domain: known URLs, -1 for no end.
+-- $max_sitemap_depth: index files in a row; $max_sitemaps: known sitemaps of a host.
 CREATE TABLE lineage AS
 SELECT s.lineage, min(s.depth) AS depth, min(s.seed) AS seed, min(f.tag) AS tag
 FROM source s LEFT JOIN seed_fact f USING (seed)
@@ -240,14 +254,26 @@ WITH known_host AS (
   GROUP BY ALL
 ), known_domain AS (
   SELECT url_host_registered_domain, sum(urls) AS urls FROM known_host GROUP BY ALL
+), known_sitemap AS (
+  SELECT host_key, count(*) AS sitemaps
+  FROM (SELECT host_key FROM current_row WHERE sitemap_depth IS NOT NULL)
+  SEMI JOIN (SELECT host_key FROM fresh WHERE sitemap_depth IS NOT NULL) USING (host_key)
+  GROUP BY ALL
 ), in_host AS (
   SELECT
     f.*, l.depth, l.seed, l.tag,
+    f.sitemap_depth IS NULL OR (
+      f.sitemap_depth <= $max_sitemap_depth
+      AND coalesce(k.sitemaps, 0) + row_number() OVER (
+        PARTITION BY f.host_key, f.sitemap_depth IS NULL ORDER BY f.sitemap_depth, f.score DESC, f.url_key
+      ) <= $max_sitemaps
+    ) AS fits_sitemaps,
     $max_host < 0 OR coalesce(h.urls, 0)
       + row_number() OVER (PARTITION BY f.host_key ORDER BY f.score DESC, l.depth, f.url_key) <= $max_host AS fits_host
   FROM fresh f
   JOIN lineage l USING (lineage)
   LEFT JOIN (SELECT host_key, sum(urls) AS urls FROM known_host GROUP BY ALL) h USING (host_key)
+  LEFT JOIN known_sitemap k USING (host_key)
 ), in_domain AS (
   SELECT
     i.*,
@@ -260,7 +286,11 @@ WITH known_host AS (
 )
 SELECT
   d.*, s.fetch_time AS discovered_time, s.from_url AS discovered_from, s.hop_type,
-  CASE WHEN NOT $additions THEN 'no_additions' WHEN NOT d.fits THEN 'over_budget' END AS reason
+  CASE
+    WHEN NOT $additions THEN 'no_additions'
+    WHEN NOT d.fits_sitemaps THEN 'sitemap_limit'
+    WHEN NOT d.fits THEN 'over_budget'
+  END AS reason
 FROM in_domain d JOIN source s USING (discovery);
 
 INSERT INTO changed BY NAME
@@ -268,7 +298,7 @@ SELECT
   host_key, url_key, url, url_host_name, url_host_registered_domain,
   'unfetched' AS status, score, depth, seed, tag, hop_type, discovered_time, discovered_from,
   discovered_time AS next_fetch_time, $interval_s AS fetch_interval_s, false AS fixed_interval,
-  0 AS retries, 0 AS visits, 0 AS changes, 0 AS inlinks, 0 AS revision
+  0 AS retries, 0 AS visits, 0 AS changes, 0 AS inlinks, 0 AS revision, sitemap_depth
 FROM judged WHERE reason IS NULL;
 
 -- step: refusals
@@ -285,7 +315,7 @@ GROUP BY reason ORDER BY reason;
 
 -- step: earlier
 -- Known URLs that these segments reach by fewer links, or saw earlier; and of those never fetched the ones that they
--- value more. Seeds stay what they are. All three are least or greatest values, so that the order of segments does
+-- value more; and those that an index file names as a sitemap. Seeds stay what they are. All three are least or greatest values, so that the order of segments does
 -- not matter; and as the score shrinks with each link, a URL that is found again from further away is not touched.
 CREATE TABLE earlier AS
 WITH better AS (
@@ -295,6 +325,7 @@ WITH better AS (
     s.fetch_time < k.discovered_time OR (s.fetch_time = k.discovered_time AND s.from_url < k.discovered_from)
       AS sooner,
     t.score > k.score AND k.fetch_time IS NULL AS dearer,
+    t.sitemap_depth < coalesce(k.sitemap_depth, $max_sitemap_depth + 1) AS indexed, t.sitemap_depth,
     l.depth, l.seed, l.tag, t.score, s.fetch_time, s.from_url, s.hop_type
   FROM known_target k
   JOIN target t USING (host_key, url_key)
@@ -311,9 +342,21 @@ SELECT c.* REPLACE (
   CASE WHEN b.sooner THEN b.hop_type ELSE c.hop_type END AS hop_type,
   CASE WHEN b.sooner AND c.fetch_time IS NULL THEN least(b.fetch_time, c.next_fetch_time)
     ELSE c.next_fetch_time END AS next_fetch_time,
-  CASE WHEN b.dearer THEN b.score ELSE c.score END AS score
+  CASE WHEN b.dearer THEN b.score ELSE c.score END AS score,
+  CASE WHEN b.indexed THEN b.sitemap_depth ELSE c.sitemap_depth END AS sitemap_depth
 )
-FROM current_row c JOIN (SELECT * FROM better WHERE nearer OR sooner OR dearer) b USING (host_key, url_key);
+FROM current_row c JOIN (SELECT * FROM better WHERE nearer OR sooner OR dearer OR indexed) b USING (host_key, url_key);
+
+-- step: hinted
+-- Pages that are due sooner because a sitemap says that they have changed. Those that failed, that are refused, or
+-- whose interval was fixed by hand keep their time. $min_interval_s: between two fetches.
+CREATE TABLE hinted AS
+SELECT c.* REPLACE (greatest(h.seen_time, c.fetch_time + to_seconds($min_interval_s)) AS next_fetch_time)
+FROM current_row c JOIN hint h USING (host_key, url_key)
+WHERE c.status IN ('fetched', 'notmodified', 'duplicate', 'parse_failed')
+  AND (c.reason IS NULL OR c.status IN ('duplicate', 'parse_failed'))
+  AND c.retries = 0 AND NOT c.fixed_interval
+  AND c.next_fetch_time > greatest(h.seen_time, c.fetch_time + to_seconds($min_interval_s));
 
 -- step: counted
 -- What is added to the counts of hosts: pages fetched, bytes received, URLs refused.

@@ -3,6 +3,7 @@ import {segmentTime} from '../lib/crawldb/segment-id.ts';
 import {CrawlError} from '../lib/errors.ts';
 import type {FileRef, SegmentInfo} from '../lib/store/manifest-types.ts';
 import type {Snapshot} from '../lib/store/store.ts';
+import {urlPolicy} from '../lib/url/normalize.ts';
 import {
   compactBucket,
   compactionEdit,
@@ -16,6 +17,7 @@ import {
 import {defineJob, type JobEffects} from './job.ts';
 import {readPolicyTexts} from './policy-texts.ts';
 import {type SegmentMode, type UpdateParams, updateTask} from './updatedb-task.ts';
+import {heldPolicy} from './url-policy.ts';
 
 /**
  * Fetched segments into the crawldb (Nutch: CrawlDb update). Several at once, in any order, give the same crawldb.
@@ -43,13 +45,15 @@ export const updatedb = defineJob({
       effects.log('info', 'nothing_to_apply', {segments: options.segments});
       return undefined;
     }
+    const texts = await readPolicyTexts(config, store.dir);
+    const policy = heldPolicy(snapshot, urlPolicy(config.url, texts.urlRules));
     const history = historyOf(snapshot, chosen);
     const crawldb = await snapshot.files('crawldb');
     const params: UpdateParams = {
       segments: [...chosen, ...history].map(({id, mode}) => ({segment: id, mode})),
       additions: !options.noAdditions,
       revision: nextRevision(snapshot),
-      texts: await readPolicyTexts(config, store.dir),
+      texts,
       config: pick(config),
       database: databaseParams(config),
     };
@@ -67,6 +71,7 @@ export const updatedb = defineJob({
       ],
       facts: {
         crawldb,
+        policy,
         database: params.database,
         applied: chosen.map(({id}) => [id, snapshot.segment(id).current ?? null]),
       },
@@ -88,6 +93,7 @@ export const updatedb = defineJob({
       ],
       writes: {hoststats: filesOf(results[0], 'hoststats')},
       segments,
+      policies: {url: plan.facts?.policy as string},
       summary: results[0]?.facts?.summary as Record<string, number>,
     };
     const delta = filesOf(results[0], 'crawldb');

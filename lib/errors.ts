@@ -22,6 +22,11 @@ export const errorCodes = {
     exit: 2,
     advice: 'Correct the named line; crawl config shows all values.',
   },
+  URL_POLICY_CHANGED: {
+    doc: 'The settings of url differ from those by which the URLs of this crawl were normalized.',
+    exit: 2,
+    advice: 'Put the settings back, or give all URLs their new form with: crawl rekey',
+  },
   CRAWL_NOT_FOUND: {
     doc: 'No crawl: neither --crawl, nor CRAWL_DIR, nor a crawl.yaml upwards of this folder.',
     exit: 2,

@@ -14,6 +14,7 @@ export interface CommandEntry {
 export const commands: readonly CommandEntry[] = [
   {name: 'init', summary: 'Make a crawl: a folder with a commented crawl.yaml.', load: () => import('./init.ts')},
   {name: 'inject', summary: 'Add seed URLs to the crawldb.', load: () => import('./inject.ts')},
+  {name: 'sitemap', summary: 'Add sitemaps: by hand, or those that robots.txt files name.', load: () => import('./sitemap.ts')},
   {name: 'generate', summary: 'Select the URLs that are due into a new segment.', load: () => import('./generate.ts')},
   {name: 'fetch', summary: 'Fetch segments politely, then parse them.', load: () => import('./fetch.ts')},
   {name: 'parse', summary: 'Read fetched pages: text, metadata, signatures and links.', load: () => import('./parse.ts')},

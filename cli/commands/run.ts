@@ -11,6 +11,7 @@ import {type CommandContext, defineCommand} from '../command.ts';
 import {type ExitCode, exitCodes} from '../exit-codes.ts';
 import {nextStep} from '../next-step.ts';
 import {
+  addSitemaps,
   defaultOptions,
   type FetchOptions,
   fetchSegment,
@@ -57,7 +58,7 @@ export const command = defineCommand({
     const {globals, io} = context;
     if (positionals.length > 0 && globals.crawl !== undefined)
       await initIfAbsent(context, resolve(io.cwd, globals.crawl));
-    const {dir} = await context.crawl();
+    const {dir, config} = await context.crawl();
     const rounds = new Rounds(context, dir, {
       fetch: {...defaultOptions(fetch), window: options.window},
       invertlinks: options.invertlinks,
@@ -73,6 +74,7 @@ export const command = defineCommand({
       round++
     ) {
       if (await rounds.isStopped()) return exitCodes.stopped;
+      if (config.scope.sitemaps) await addSitemaps(context, terse);
       const report = await context.runJob(
         generate,
         {

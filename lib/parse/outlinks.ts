@@ -160,7 +160,8 @@ function decide(
     depth: source.depth + 1,
     hopType,
     from: source.url,
-    seed: source.seed,
+    // A sitemap is no page: what it lists is held against the seed.
+    seed: link.kind === 'sitemap' && link.rel !== null ? null : source.seed,
     seedScope: seedScope(source, policy),
   });
   const rule = verdict.rule ?? null;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {listing, mayList} from '../../lib/sitemap/host-rule.ts';
-import {admit, sitemapWalk} from '../../lib/sitemap/walk.ts';
+import {voucherIndex, voucherOf} from '../../lib/sitemap/vouchers.ts';
 
 test('a sitemap lists URLs of its own host, or of hosts whose robots.txt names it', () => {
   const sitemap = 'https://example.com/dir/sitemap.xml';
@@ -27,12 +27,21 @@ test('a sitemap lists URLs of its own host, or of hosts whose robots.txt names i
   ]);
 });
 
-test('each sitemap once, not too deep, not too many', () => {
-  const walk = sitemapWalk({maxDepth: 1, maxSitemaps: 3});
-  assert.equal(admit(walk, 'https://example.com/a', 0), 'admitted');
-  assert.equal(admit(walk, 'https://example.com/a', 1), 'seen', 'an index that names itself');
-  assert.equal(admit(walk, 'https://example.com/b', 1), 'admitted');
-  assert.equal(admit(walk, 'https://example.com/c', 2), 'too_deep');
-  assert.equal(admit(walk, 'https://example.com/d', 1), 'admitted');
-  assert.equal(admit(walk, 'https://example.com/e', 1), 'too_many');
+test('who names a sitemap on another host answers for it, and for those beside and below it', () => {
+  const named = 'https://cdn.example/shop/index.xml';
+  const voucher = voucherOf('https://example.com', named);
+  assert.deepEqual(voucher, {folder: 'https://cdn.example/shop/', origin: 'https://example.com'});
+  assert.equal(voucherOf('https://example.com', 'http://example.com/sitemap.xml'), null, 'needs no voucher');
+  assert.equal(voucherOf('https://example.com', 'ftp://cdn.example/a'), null);
+  assert.equal(voucherOf('https://example.com', 'nonsense'), null);
+
+  const namedBy = voucherIndex([voucher!, {folder: 'https://cdn.example/', origin: 'https://other.example'}]);
+  const origins = (url: string) => [...namedBy(url)].sort();
+  assert.deepEqual(origins('https://cdn.example/shop/parts/1.xml.gz'), [
+    'https://example.com',
+    'https://other.example',
+  ]);
+  assert.deepEqual(origins('https://cdn.example/shopping/1.xml'), ['https://other.example']);
+  assert.deepEqual(origins('http://cdn.example/shop/index.xml'), [], 'another origin');
+  assert.deepEqual([...voucherIndex([])(named)], []);
 });
