@@ -44,5 +44,7 @@ type OptionValue<D extends OptionDeclaration> = D extends {readonly values: read
 
 /** Values of declared options: `top-n` on the command line is `topN` here. */
 export type OptionValues<O extends OptionDeclarations> = {
-  readonly [K in keyof O]: OptionValue<O[K]> | (O[K] extends {readonly default: {}} ? never : undefined);
+  readonly [K in keyof O]:
+    | OptionValue<O[K]>
+    | (O[K] extends {readonly default: NonNullable<unknown>} ? never : undefined);
 };

@@ -12,7 +12,6 @@ export const dbStatuses = [
   'orphan',
   'parse_failed',
 ] as const;
-export type DbStatus = (typeof dbStatuses)[number];
 
 /** Outcome of one request, or of the decision to make none. */
 export const fetchStatuses = [
@@ -36,7 +35,6 @@ export type HopType = (typeof hopTypes)[number];
 
 /** Why generate chose a URL. */
 export const selections = ['new', 'refetch', 'retry', 'forced'] as const;
-export type Selection = (typeof selections)[number];
 
 /** Why a payload ends before its end, in Common Crawl's words. */
 export const truncations = ['length', 'time', 'disconnect'] as const;

@@ -17,5 +17,5 @@ export type CrashPoint = (typeof crashPoints)[number];
 
 /** Dies here if the environment asks for it. */
 export function crashPoint(name: CrashPoint): void {
-  if (process.env['CRAWL_CRASH_AT'] === name) process.kill(process.pid, 'SIGKILL');
+  if (process.env.CRAWL_CRASH_AT === name) process.kill(process.pid, 'SIGKILL');
 }

@@ -1,6 +1,6 @@
 import {existsSync} from 'node:fs';
 import {mkdir, rename, rm} from 'node:fs/promises';
-import {basename, dirname, join, posix} from 'node:path';
+import {dirname, join, posix} from 'node:path';
 import {systemCode} from '../errors.ts';
 import {crashPoint} from './crash-points.ts';
 import {writeError} from './durable.ts';
@@ -56,12 +56,6 @@ export async function finishPlacements(dir: string, placements: Manifest['placem
     if (first) crashPoint('first_file_placed');
     first = false;
   }
-}
-
-/** Run that wrote the file of this key. */
-export function runOfFile(key: string): string {
-  const name = basename(key);
-  return name.slice(0, name.indexOf('.'));
 }
 
 /** Folder of a segment's journal: there only while a fetch of it is unfinished. */

@@ -186,7 +186,7 @@ test('a process that slept while its base was removed cannot create a number tha
     outcome === 'committed' ? 6 : 5,
     'either it saw the newer head, or it failed',
   );
-  assert.equal(head.manifest.slots['linkdb']?.version, 4, 'and nothing of the newer head is lost');
+  assert.equal(head.manifest.slots.linkdb?.version, 4, 'and nothing of the newer head is lost');
 });
 
 test('torn, foreign and newer manifests are named, with what to do', async (t) => {
@@ -209,7 +209,7 @@ test('torn, foreign and newer manifests are named, with what to do', async (t) =
 test('a list that is missing or changed is named', async (t) => {
   const store = await openCrawl(await temporaryCrawl(t));
   await commitTo(store, 'crawldb');
-  const {ref} = (await store.head()).manifest.slots['crawldb']!;
+  const {ref} = (await store.head()).manifest.slots.crawldb!;
   await writeFile(join(store.dir, ref), '{"files": []}');
   await assert.rejects((await (await openCrawl(store.dir)).head()).files('crawldb'), {
     code: 'FILE_DAMAGED',

@@ -20,7 +20,7 @@ export async function crawlProcess(
   if (!existsSync(main)) throw new Error('dist/ is missing: run the tests by npm test, which builds it');
   const child = spawn(process.execPath, [main, ...argv], {
     cwd: settings.cwd,
-    env: {PATH: process.env['PATH'], HOME: process.env['HOME'], ...settings.env},
+    env: {PATH: process.env.PATH, HOME: process.env.HOME, ...settings.env},
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const [stdout, stderr]: [Buffer[], Buffer[]] = [[], []];

@@ -71,7 +71,7 @@ test('a job runs its stages, commits, and leaves its report as a row of runs', a
   assert.equal(report.outcome, 'done');
   assert.deepEqual(report.counters, {seeds_read_total: 4});
   const head = await (await openCrawl(dir)).head();
-  assert.equal(head.manifest.slots['seeds']?.rows, 2, 'files of the first stage are not part of the crawl');
+  assert.equal(head.manifest.slots.seeds?.rows, 2, 'files of the first stage are not part of the crawl');
   const [file] = await head.files('runs');
   const rows = [];
   for await (const batch of readTable(runs, head.store.path(file!))) rows.push(...batch);

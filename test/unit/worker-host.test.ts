@@ -35,10 +35,10 @@ test('tasks run in threads, with their parameters, and their results come in ord
   );
   const results = await embeddedExecutor().run(job, [task(0), task(1), task(2)], stage(dir));
   assert.deepEqual(
-    results.map((result) => result.facts?.['part']),
+    results.map((result) => result.facts?.part),
     [0, 1, 2],
   );
-  assert.ok(results.every((result) => Number(result.facts?.['thread']) > 0));
+  assert.ok(results.every((result) => Number(result.facts?.thread) > 0));
 });
 
 test('a page that loops for ever, or kills its thread, is left out and named; the rest is done', async (t) => {
@@ -58,15 +58,15 @@ test('a page that loops for ever, or kills its thread, is left out and named; th
      return {files: [], counters: {}, reasons: {}, facts: {done, skip: task.params.skip, attempt: ctx.attempt}};`,
   );
   const [result] = await embeddedExecutor().run(job, [task(0)], stage(dir));
-  assert.deepEqual(result!.facts?.['done'], ['good', 'last']);
+  assert.deepEqual(result!.facts?.done, ['good', 'last']);
   assert.deepEqual(
-    (result!.facts!['skip'] as Skip[]).map(({key, reason}) => [key, reason]),
+    (result!.facts!.skip as Skip[]).map(({key, reason}) => [key, reason]),
     [
       ['loop', 'parse_timeout'],
       ['crash', 'parse_failed'],
     ],
   );
-  assert.equal(result!.facts?.['attempt'], 2);
+  assert.equal(result!.facts?.attempt, 2);
 });
 
 test('an error in a task is an error of the job, with its code', async (t) => {
