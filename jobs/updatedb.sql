@@ -1,4 +1,4 @@
--- The outcome of fetched segments, merged into the crawldb. jobs/updatedb-task.ts runs the steps in this order.
+-- The outcome of fetched segments, merged into the crawldb. jobs/updatedb-task.ts and the files beside it run the steps in this order.
 -- Views: crawldb, captures (fetch), parse, outlinks, seeds, hoststate, hoststats.
 -- Table segs (segment, mode): apply (outcomes and links), reparse (signatures and links of a segment applied
 -- before), history (applied before; read for URLs whose outcomes come late).

@@ -16,7 +16,8 @@ import {
 } from './crawldb-writer.ts';
 import {defineJob, type JobEffects} from './job.ts';
 import {readPolicyTexts} from './policy-texts.ts';
-import {type SegmentMode, type UpdateParams, updateTask} from './updatedb-task.ts';
+import type {SegmentMode, UpdateParams} from './updatedb-step.ts';
+import {updateTask} from './updatedb-task.ts';
 import {heldPolicy} from './url-policy.ts';
 
 /**
