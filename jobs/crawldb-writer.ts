@@ -230,6 +230,35 @@ export async function compactBucket(task: Task, ctx: TaskContext): Promise<TaskR
   }
 }
 
+/**
+ * Writes the rows of the view `next_row` as the whole crawldb, and the table `new_hoststats`: for jobs that change
+ * keys, after which no delta could take the old rows away.
+ *
+ * @param before the files so far; they tell how many buckets are needed
+ */
+export async function writeBase(
+  db: Database,
+  ctx: TaskContext,
+  before: readonly FileRef[],
+  revision: number,
+): Promise<DeltaResult> {
+  const files: FileRef[] = [];
+  for (const {bucket, buckets, first, last} of compactionPlan(before)) {
+    const file = await db.copy(
+      `SELECT * REPLACE (${revision}::BIGINT AS revision) FROM next_row
+       WHERE host_key BETWEEN $first AND $last ORDER BY ${priorityOrder}`,
+      {first, last} satisfies SqlParameters,
+      await ctx.store.create(crawldb, 'crawldb'),
+      {rowGroupRows, facts: {kind: 'base', bucket, buckets}},
+    );
+    if (file.rows > 0) files.push(file);
+  }
+  const hosts = await ctx.store.create(hoststats, 'hosts/hoststats');
+  files.push(await db.copy('SELECT * FROM new_hoststats ORDER BY host_key', {}, hosts));
+  const [summary] = await db.all<Record<string, number>>(sql.summary);
+  return {files, summary: summary ?? {}};
+}
+
 /** The edit after a compaction stage. */
 export function compactionEdit(results: readonly TaskResult[]): Next {
   const edit = results[0]?.facts?.edit as Edit; // carried by the first task

@@ -35,6 +35,8 @@ export const counters = {
   rows_added_total: 'URLs added to the crawldb.',
   rows_refused_total: 'New URLs refused, by reason.',
   duplicates_total: 'URLs marked as duplicates.',
+  urls_rekeyed_total: 'Known URLs that got another form.',
+  urls_merged_total: 'Rows that became one with another.',
   links_total: 'Links in the linkdb.',
   links_added_total: 'Links added to the linkdb.',
   links_removed_total: 'Links removed from the linkdb.',

@@ -1,0 +1,244 @@
+-- The crawldb and the linkdb after a change of the URL policy. Views: crawldb, linkdb, hoststats, seeds.
+
+-- step: urls
+-- All URLs with what the scope asks about.
+WITH seed_fact AS (
+  SELECT url AS seed, arg_max(scope, injected_time) AS scope
+  FROM seeds WHERE outcome IN ('added', 'updated')
+  GROUP BY url
+)
+SELECT
+  c.host_key, c.url_key, c.url, c.depth, c.seed, c.hop_type, c.discovered_from, c.sitemap_depth, f.scope,
+  c.status = 'gone' AND c.next_fetch_time = $never::TIMESTAMPTZ AS refused_before
+FROM crawldb c LEFT JOIN seed_fact f USING (seed)
+
+-- step: texts
+-- URLs that rows speak of.
+SELECT DISTINCT text FROM (
+  SELECT duplicate_of AS text FROM crawldb
+  UNION ALL
+  SELECT canonical_url FROM crawldb
+) WHERE text IS NOT NULL
+
+-- step: link_urls
+-- Ends of links that the crawldb does not know.
+SELECT DISTINCT host_key, url_key, url FROM (
+  SELECT target_host_key AS host_key, target_url_key AS url_key, target_url AS url FROM linkdb
+  UNION ALL
+  SELECT source_host_key, source_url_key, source_url FROM linkdb
+) l ANTI JOIN crawldb c USING (host_key, url_key)
+
+-- step: members
+-- Rows that get another form, and those whose form they get. Table moved: old keys, new identity, refused: the
+-- reason why the new form is none, or not wanted.
+CREATE TABLE member AS
+SELECT
+  c.* REPLACE (
+    m.host_key AS host_key, m.url_key AS url_key, m.url AS url,
+    m.url_host_name AS url_host_name, m.url_host_registered_domain AS url_host_registered_domain
+  ),
+  c.url AS old_url, c.url <> m.url AS moved, m.refused
+FROM crawldb c JOIN moved m ON m.old_host_key = c.host_key AND m.old_url_key = c.url_key
+UNION ALL
+SELECT c.*, c.url, false, NULL
+FROM crawldb c
+SEMI JOIN moved m ON m.host_key = c.host_key AND m.url_key = c.url_key
+ANTI JOIN moved o ON o.old_host_key = c.host_key AND o.old_url_key = c.url_key;
+
+-- Two URLs of one key pair: the one that was there stays, or the first in order.
+CREATE TABLE clash AS
+SELECT host_key, url_key, old_url FROM member
+QUALIFY url <> first_value(url) OVER (PARTITION BY host_key, url_key ORDER BY moved, url);
+DELETE FROM member m USING clash c
+WHERE m.host_key = c.host_key AND m.url_key = c.url_key AND m.old_url = c.old_url;
+
+-- step: merged
+-- Rows that become one. The newest fetch tells the state and the newest success what is held; the nearest row tells
+-- how far from which seed it is, the earliest how it was found; the best score counts. Validators were given for
+-- another URL, so none is sent.
+CREATE TABLE merged AS
+WITH state AS (
+  SELECT * FROM member
+  QUALIFY row_number() OVER (
+    PARTITION BY host_key, url_key
+    ORDER BY fetch_time DESC NULLS LAST, updated_segment DESC NULLS LAST, old_url
+  ) = 1
+), success AS (
+  SELECT * FROM member
+  QUALIFY row_number() OVER (
+    PARTITION BY host_key, url_key ORDER BY last_success_time DESC NULLS LAST, old_url
+  ) = 1
+), nearest AS (
+  SELECT * FROM member
+  QUALIFY row_number() OVER (PARTITION BY host_key, url_key ORDER BY depth, seed NULLS LAST, old_url) = 1
+), earliest AS (
+  SELECT * FROM member
+  QUALIFY row_number() OVER (
+    PARTITION BY host_key, url_key
+    ORDER BY discovered_from IS NOT NULL, discovered_time, discovered_from, old_url
+  ) = 1
+), total AS (
+  SELECT
+    host_key, url_key,
+    max(score) AS score, bool_or(fixed_interval) AS fixed, min(next_fetch_time) AS first_due,
+    sum(visits)::INTEGER AS visits, sum(changes)::INTEGER AS changes, min(sitemap_depth) AS sitemap_depth,
+    min(metadata) AS metadata, max(updated_segment) AS updated_segment, bool_or(moved) AS moved,
+    CASE WHEN bool_and(refused IS NOT NULL) THEN min(refused) END AS refused
+  FROM member GROUP BY ALL
+), one AS (
+  SELECT s.* EXCLUDE (old_url, moved, refused) REPLACE (
+    t.score AS score, n.depth AS depth, n.seed AS seed, n.tag AS tag, coalesce(n.metadata, t.metadata) AS metadata,
+    e.hop_type AS hop_type, e.discovered_time AS discovered_time, e.discovered_from AS discovered_from,
+    CASE WHEN s.fetch_time IS NULL THEN t.first_due ELSE s.next_fetch_time END AS next_fetch_time,
+    t.fixed AS fixed_interval,
+    u.last_success_time AS last_success_time, u.last_success_segment AS last_success_segment,
+    u.modified_time AS modified_time, u.content_digest AS content_digest, u.signature AS signature,
+    u.text_signature AS text_signature, u.simhash AS simhash, u.canonical_url AS canonical_url,
+    CASE WHEN NOT t.moved THEN u.etag END AS etag,
+    CASE WHEN NOT t.moved THEN u.last_modified END AS last_modified,
+    t.visits AS visits, t.changes AS changes, t.updated_segment AS updated_segment,
+    t.sitemap_depth AS sitemap_depth
+  ), t.refused
+  FROM state s
+  JOIN success u USING (host_key, url_key)
+  JOIN nearest n USING (host_key, url_key)
+  JOIN earliest e USING (host_key, url_key)
+  JOIN total t USING (host_key, url_key)
+)
+SELECT * EXCLUDE (refused) REPLACE (
+  CASE
+    WHEN refused IS NOT NULL THEN 'gone'
+    WHEN status = 'gone' AND next_fetch_time = $never::TIMESTAMPTZ THEN 'unfetched'
+    ELSE status
+  END AS status,
+  CASE
+    WHEN refused IS NOT NULL THEN refused
+    WHEN status = 'gone' AND next_fetch_time = $never::TIMESTAMPTZ THEN NULL
+    ELSE reason
+  END AS reason,
+  CASE
+    WHEN refused IS NOT NULL THEN $never::TIMESTAMPTZ
+    WHEN status = 'gone' AND next_fetch_time = $never::TIMESTAMPTZ THEN $now::TIMESTAMPTZ
+    ELSE next_fetch_time
+  END AS next_fetch_time,
+  CASE WHEN refused IS NULL THEN duplicate_of END AS duplicate_of
+)
+FROM one;
+
+-- step: links
+-- The linkdb under the new keys. Table moved_link: ends that the crawldb does not know. Of links that become one the
+-- newest stays.
+CREATE TABLE relink AS
+SELECT old_host_key, old_url_key, host_key, url_key, url FROM moved
+UNION ALL
+SELECT old_host_key, old_url_key, host_key, url_key, url FROM moved_link;
+
+CREATE TABLE next_link AS
+WITH renamed AS (
+  SELECT
+    l.* REPLACE (
+      coalesce(t.host_key, l.target_host_key) AS target_host_key, coalesce(t.url_key, l.target_url_key) AS target_url_key,
+      coalesce(t.url, l.target_url) AS target_url,
+      coalesce(s.host_key, l.source_host_key) AS source_host_key, coalesce(s.url_key, l.source_url_key) AS source_url_key,
+      coalesce(s.url, l.source_url) AS source_url
+    ),
+    l.source_url AS old_source, l.target_url AS old_target
+  FROM linkdb l
+  LEFT JOIN relink t ON t.old_host_key = l.target_host_key AND t.old_url_key = l.target_url_key
+  LEFT JOIN relink s ON s.old_host_key = l.source_host_key AND s.old_url_key = l.source_url_key
+)
+SELECT * EXCLUDE (old_source, old_target) REPLACE (
+  sum(links) OVER (PARTITION BY target_host_key, target_url_key, source_host_key, source_url_key)::INTEGER AS links,
+  target_host_key = source_host_key AS internal
+)
+FROM renamed
+QUALIFY row_number() OVER (
+  PARTITION BY target_host_key, target_url_key, source_host_key, source_url_key
+  ORDER BY fetch_time DESC, old_source, old_target
+) = 1;
+
+CREATE TABLE linked AS
+SELECT target_host_key AS host_key, target_url_key AS url_key, count(*)::INTEGER AS inlinks
+FROM next_link GROUP BY ALL;
+
+-- step: next_row
+-- The crawldb as it will be. Table retext (text, url): URLs that rows speak of and that have another form. What would
+-- duplicate itself, or nothing any more, is a page again.
+CREATE VIEW next_row AS
+WITH kept AS (
+  SELECT c.* FROM crawldb c
+  ANTI JOIN moved m ON m.old_host_key = c.host_key AND m.old_url_key = c.url_key
+  ANTI JOIN merged n ON n.host_key = c.host_key AND n.url_key = c.url_key
+  UNION ALL
+  SELECT * FROM merged
+), renamed AS (
+  SELECT k.* REPLACE (
+    CASE WHEN d.text IS NULL THEN k.duplicate_of ELSE d.url END AS duplicate_of,
+    CASE WHEN e.text IS NULL THEN k.canonical_url ELSE e.url END AS canonical_url,
+    coalesce(i.inlinks, 0)::INTEGER AS inlinks
+  )
+  FROM kept k
+  LEFT JOIN retext d ON d.text = k.duplicate_of
+  LEFT JOIN retext e ON e.text = k.canonical_url
+  LEFT JOIN linked i USING (host_key, url_key)
+)
+SELECT * REPLACE (
+  CASE WHEN status = 'duplicate' AND coalesce(duplicate_of, url) = url THEN 'fetched' ELSE status END AS status,
+  CASE WHEN status = 'duplicate' AND coalesce(duplicate_of, url) = url THEN NULL ELSE reason END AS reason,
+  CASE WHEN duplicate_of <> url THEN duplicate_of END AS duplicate_of
+)
+FROM renamed;
+
+-- step: hoststats
+-- Counts of hosts, from the rows. What was ever fetched of a host that has no rows any more goes to the host that
+-- most of them went to.
+CREATE TABLE new_hoststats AS
+WITH counted AS (
+  SELECT
+    host_key, min(url_host_name) AS url_host_name, min(url_host_registered_domain) AS url_host_registered_domain,
+    count(*) AS urls,
+    count(*) FILTER (status = 'unfetched') AS unfetched,
+    count(*) FILTER (status IN ('fetched', 'notmodified')) AS fetched,
+    count(*) FILTER (status = 'duplicate') AS duplicates,
+    count(*) FILTER (status = 'gone') AS gone,
+    count(*) FILTER (status IN ('redir_temp', 'redir_perm')) AS redirects
+  FROM next_row GROUP BY host_key
+), successor AS (
+  SELECT old_host_key, host_key
+  FROM (SELECT old_host_key, host_key, count(*) AS n FROM moved GROUP BY ALL)
+  WHERE old_host_key NOT IN (SELECT host_key FROM counted)
+  QUALIFY row_number() OVER (PARTITION BY old_host_key ORDER BY n DESC, host_key) = 1
+), history AS (
+  SELECT
+    coalesce(s.host_key, h.host_key) AS host_key,
+    min(h.url_host_name) AS url_host_name, min(h.url_host_registered_domain) AS url_host_registered_domain,
+    sum(pages_fetched) AS pages_fetched, sum(body_bytes) AS body_bytes, sum(over_budget) AS over_budget
+  FROM hoststats h LEFT JOIN successor s ON s.old_host_key = h.host_key
+  GROUP BY 1
+)
+SELECT
+  host_key,
+  coalesce(c.url_host_name, h.url_host_name) AS url_host_name,
+  coalesce(c.url_host_registered_domain, h.url_host_registered_domain) AS url_host_registered_domain,
+  coalesce(urls, 0)::BIGINT AS urls,
+  coalesce(unfetched, 0)::BIGINT AS unfetched,
+  coalesce(fetched, 0)::BIGINT AS fetched,
+  coalesce(duplicates, 0)::BIGINT AS duplicates,
+  coalesce(gone, 0)::BIGINT AS gone,
+  coalesce(redirects, 0)::BIGINT AS redirects,
+  coalesce(pages_fetched, 0)::BIGINT AS pages_fetched,
+  coalesce(body_bytes, 0)::BIGINT AS body_bytes,
+  coalesce(over_budget, 0)::BIGINT AS over_budget
+FROM counted c FULL JOIN history h USING (host_key);
+
+-- step: totals
+SELECT
+  (SELECT count(*) FROM member WHERE moved)::BIGINT AS moved,
+  (SELECT count(*) FROM member)::BIGINT - (SELECT count(*) FROM merged)::BIGINT AS merged,
+  (SELECT count(*) FROM clash)::BIGINT AS clashes,
+  (SELECT count(*) FROM next_link)::BIGINT AS links;
+
+-- step: refusals
+SELECT reason, count(*)::BIGINT AS n FROM merged
+WHERE status = 'gone' AND next_fetch_time = $never::TIMESTAMPTZ
+GROUP BY reason ORDER BY reason;
