@@ -110,3 +110,15 @@ SELECT
 FROM crawldb c
 JOIN picked p USING (host_key, url_key)
 LEFT JOIN held h ON h.segment = c.last_success_segment
+
+-- step: known
+-- What the scope looks at, of the URLs in table `asked`.
+SELECT
+  row_number() OVER () - 1 AS n,
+  c.host_key, c.url_key, c.url, c.depth, c.hop_type, c.discovered_from, c.seed, f.scope AS seed_scope
+FROM crawldb c
+SEMI JOIN asked USING (host_key, url_key)
+LEFT JOIN (
+  SELECT url AS seed, arg_max(scope, injected_time) AS scope
+  FROM seeds WHERE outcome IN ('added', 'updated') GROUP BY url
+) f ON f.seed = c.seed

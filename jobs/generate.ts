@@ -1,8 +1,10 @@
+import type {Config} from '../lib/config/settings.ts';
 import {balanceDomains} from '../lib/crawldb/partition.ts';
 import {newSegmentIds} from '../lib/crawldb/segment-id.ts';
 import {CrawlError} from '../lib/errors.ts';
 import {fetchlist} from '../lib/schema/fetchlist.ts';
 import type {Reason} from '../lib/schema/reason.ts';
+import {makeScope} from '../lib/scope/scope.ts';
 import type {Database} from '../lib/store/duckdb.ts';
 import type {FileRef, SegmentInfo} from '../lib/store/manifest-types.ts';
 import type {Snapshot} from '../lib/store/store.ts';
@@ -13,7 +15,9 @@ import {
   openTaskDatabase,
   rowsTable,
 } from './crawldb-writer.ts';
+import {refuseOutOfScope} from './generate-scope.ts';
 import {defineJob, type Task, type TaskContext, type TaskResult} from './job.ts';
+import {type PolicyTexts, readPolicyTexts} from './policy-texts.ts';
 import {readSql} from './sql-file.ts';
 
 const sql = readSql(import.meta.url, './generate.sql', [
@@ -24,8 +28,9 @@ const sql = readSql(import.meta.url, './generate.sql', [
   'pick',
   'limited',
   'chosen',
+  'known',
 ]);
-const read = ['crawldb', 'fetchlist', 'hoststate', 'hoststats', 'hostrules'] as const;
+const read = ['crawldb', 'seeds', 'fetchlist', 'hoststate', 'hoststats', 'hostrules'] as const;
 
 const dayMs = 86_400_000;
 /** Without a window, a host that rests longer than this after failures is left out: a fetch would only wait for it. */
@@ -48,6 +53,8 @@ interface GenerateParams {
   readonly maxCrawlDelayMs: number;
   /** Pages ever of a host; -1 for no end. */
   readonly budget: number;
+  readonly scope: Pick<Config, 'scope' | 'url' | 'links'>;
+  readonly texts: PolicyTexts;
   readonly database: DatabaseParams;
 }
 
@@ -84,6 +91,7 @@ export const generate = defineJob({
     const open = openSegments(snapshot, now, config.generate.lapse);
     const inputs = [
       ...(await snapshot.files('crawldb')),
+      ...(await snapshot.files('seeds')),
       ...(await snapshot.files('hoststate')),
       ...(await snapshot.files('hoststats')),
       ...(await snapshot.files('hostrules')),
@@ -102,6 +110,8 @@ export const generate = defineJob({
       minDelayMs: config.politeness.min_delay,
       maxCrawlDelayMs: config.politeness.max_crawl_delay,
       budget: config.budget.max_pages_per_host ?? -1,
+      scope: {scope: config.scope, url: config.url, links: config.links},
+      texts: await readPolicyTexts(config, effects.store.dir),
       database: databaseParams(config),
     };
     const db = await openPlanDatabase(effects, inputs, read);
@@ -139,7 +149,7 @@ export const generate = defineJob({
         generated_time: new Date(plan.now).toISOString(),
       };
     }
-    return {edit: {reads: ['open'], writes, segments, opens: true}};
+    return {edit: {reads: ['open'], writes, segments, opens: made.length > 0}};
   },
 });
 
@@ -204,10 +214,10 @@ async function select(task: Task, ctx: TaskContext): Promise<TaskResult> {
   const db = await openTaskDatabase(task, ctx, params.database, read);
   try {
     await db.run(`CREATE TABLE due AS ${sql.due}`, await prepare(db, params));
-    await db.run(`CREATE TABLE candidate AS ${sql.candidate}`);
-    await db.run('CREATE TABLE picked (part INTEGER, rank INTEGER, host_key UBIGINT, url_key UBIGINT)');
-    for (const part of params.segments.keys())
-      await db.run(`INSERT INTO picked ${sql.pick}`, {part, top_n: params.topN});
+    const {scope, url, links} = params.scope;
+    const wanted = makeScope(scope, url, links, params.texts.scopeFiles);
+    do await pick(db, params);
+    while ((await refuseOutOfScope(db, wanted, sql)) > 0);
     const held = await rowsTable(db, 'held', {segment: {type: 'text'}});
     await held.insert(params.held.map((segment) => ({segment})));
     await db.run(`CREATE TABLE chosen AS ${sql.chosen}`);
@@ -223,6 +233,15 @@ async function select(task: Task, ctx: TaskContext): Promise<TaskResult> {
   } finally {
     await db.close();
   }
+}
+
+/** Makes `picked`: the best of what is due and allowed. */
+async function pick(db: Database, {segments, topN}: GenerateParams): Promise<void> {
+  await db.run(`CREATE OR REPLACE TABLE candidate AS ${sql.candidate}`);
+  await db.run(
+    'CREATE OR REPLACE TABLE picked (part INTEGER, rank INTEGER, host_key UBIGINT, url_key UBIGINT)',
+  );
+  for (const part of segments.keys()) await db.run(`INSERT INTO picked ${sql.pick}`, {part, top_n: topN});
 }
 
 /** Writes one fetchlist, a file for each partition. */

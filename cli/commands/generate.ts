@@ -41,7 +41,7 @@ export const command = defineCommand({
         ? [`${counted(left, 'due URL')} left out: ${reasonList(report.reasons) || 'beyond --top-n'}`]
         : []),
     ]);
-    return undefined;
+    return made.length === 0 ? exitCodes.nothing : undefined;
   },
 });
 

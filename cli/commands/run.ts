@@ -7,6 +7,7 @@ import {inject} from '../../jobs/inject.ts';
 import {configFile} from '../../jobs/open-config.ts';
 import type {RunReport} from '../../jobs/run-job.ts';
 import {CrawlError, systemCode} from '../../lib/errors.ts';
+import {counterOf} from '../closing.ts';
 import {type CommandContext, defineCommand} from '../command.ts';
 import {type ExitCode, exitCodes} from '../exit-codes.ts';
 import {nextStep} from '../next-step.ts';
@@ -85,7 +86,7 @@ export const command = defineCommand({
         },
         terse,
       );
-      if (report.outcome === 'nothing') break;
+      if (report.outcome === 'nothing' || counterOf(report, 'urls_selected_total') === 0) break;
       code = await rounds.finish(round);
     }
     if (rounds.done === 0 && code === undefined) {
