@@ -52,7 +52,7 @@ export function answer(explanation: Explanation, now: number): string {
     return `${outcomeIn(explanation, waiting.segment)}; that segment is ${stateOf(waiting)} and not applied yet.`;
   if (row.status === 'unfetched') {
     if (scope && !scope.accepted)
-      return `Not fetched yet; ${next}. The present scope rejects it, ${because(scope.reason)}; rules are asked when a URL is found, so it may still be selected.`;
+      return `Not fetched; the present scope rejects it (${because(scope.reason)}), so generate passes over it.`;
     if (row.reason !== null) return `Not fetched so far${why}; ${next}.`;
     return due <= now
       ? `Not fetched yet: it is due, and no generate has selected it (its score is ${row.score}).`
