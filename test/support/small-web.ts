@@ -197,7 +197,7 @@ function captureRow(segment: string, {entry, url, hop, answer, time}: Exchange):
   return {
     segment,
     capture_id: captureId(segment, url, hop),
-    kind: hop === 0 ? 'page' : 'hop',
+    kind: hop === 0 ? entry.kind : 'hop',
     ...identify(url),
     origin_url: entry.url,
     hop,
