@@ -1,6 +1,8 @@
-import {createReadStream} from 'node:fs';
+import {createReadStream, readFileSync} from 'node:fs';
 import {readFile} from 'node:fs/promises';
 import {resolve} from 'node:path';
+import {buffer} from 'node:stream/consumers';
+import {readPolicyTexts} from '../../jobs/policy-texts.ts';
 import {readPolicies} from '../../jobs/read-policies.ts';
 import {loadConfig} from '../../lib/config/load.ts';
 import {CrawlError, systemCode} from '../../lib/errors.ts';
@@ -15,7 +17,7 @@ import {scopeChecker} from './check-scope.ts';
 import {sitemapChecker} from './check-sitemap.ts';
 import {urlChecker} from './check-url.ts';
 
-const kinds = ['url', 'scope', 'robots', 'sitemap'] as const;
+const kinds = ['url', 'scope', 'robots', 'sitemap', 'parse'] as const;
 type Kind = (typeof kinds)[number];
 
 const options = {
@@ -31,22 +33,27 @@ const options = {
   hop: {kind: 'choice', values: hopTypes, doc: 'scope: how it is reached, in Heritrix’s letters.'},
   stay: {kind: 'choice', values: stays, doc: 'scope: what the seed line says.'},
   agent: {kind: 'text', doc: 'robots: the product token that asks; agent.name if absent.'},
+  url: {kind: 'text', doc: 'parse: URL of the document; http://localhost/ if absent.'},
+  contentType: {kind: 'text', doc: 'parse: what its Content-Type header says.'},
 } as const;
 
 export const command = defineCommand({
   name: 'check',
-  summary: 'Try URLs, scope rules, robots.txt files and sitemaps, and see what decides.',
+  summary: 'Try URLs, scope rules, robots.txt files, sitemaps and documents, and see what decides.',
   details: [
     'Takes the settings and rule files of the crawl, or the defaults where there is no crawl. Asks no server.',
     'With --jsonl a question is an object: url {"url","base"}; scope {"url","from","seed","depth","hop","stay"};',
-    'robots {"robots" or "robots_base64","agent","url"}; sitemap {"sitemap" or "sitemap_base64","url"}. A line that',
-    'is no question is answered {"error"}, and the exit code is then 6.',
+    'robots {"robots" or "robots_base64","agent","url"}; sitemap {"sitemap" or "sitemap_base64","url"};',
+    'parse {"file" or "body" or "body_base64","url","content_type","content_encoding"}. A line that is no question is',
+    'answered {"error"}, and the exit code is then 6.',
   ].join('\n'),
   examples: [
     ['crawl check url "HTTP://Example.org/%7Ea?utm_source=x#top"', 'each step of normalization'],
     ['crawl check scope --seed https://example.org/ https://example.com/', 'the deciding rule'],
     ['crawl check robots robots.txt https://example.org/private/', 'the deciding line'],
     ['crawl check sitemap sitemap.xml.gz', 'entries, and errors with their place'],
+    ['crawl check parse page.html --url https://example.org/', 'charset, title, text, links'],
+    ['crawl cat URL | crawl check parse - --url URL', 'a page that the crawl holds'],
     ['crawl check url --jsonl < urls.jsonl', 'many'],
   ],
   options,
@@ -54,7 +61,7 @@ export const command = defineCommand({
     {name: 'WHAT', doc: kinds.join(', '), required: true},
     {
       name: 'ITEM',
-      doc: 'URLs; for robots a file, then URLs; for sitemap and with --jsonl files.',
+      doc: 'URLs; for robots a file, then URLs; for sitemap, parse and with --jsonl files. - is standard input.',
       many: true,
     },
   ],
@@ -65,15 +72,15 @@ export const command = defineCommand({
       throw new CrawlError('USAGE', `cannot check ${word}; it is one of: ${kinds.join(', ')}`, {
         hint: 'See: crawl check --help',
       });
-    const checker = await checkerOf(kind, await settingsOf(context));
+    const checker = await checkerOf(kind, await settingsOf(context), context.io.cwd);
     if (args.options.jsonl) return answerLines(checker, items, context);
     if (items.length === 0)
       throw new CrawlError(
         'USAGE',
-        `nothing to check: give ${kind === 'sitemap' ? 'files' : 'URLs'}, or --jsonl`,
+        `nothing to check: give ${kind === 'sitemap' || kind === 'parse' ? 'files' : 'URLs'}, or --jsonl`,
       );
     for (const question of await questionsOf(kind, items, args.options, context)) {
-      const answer = checker.ask(question);
+      const answer = answerGiven(question, checker);
       await context.out.line(
         context.globals.json ? JSON.stringify(answer) : checker.show(question, answer, context.out.colours),
       );
@@ -95,9 +102,15 @@ async function settingsOf(context: CommandContext): Promise<CheckSettings> {
   }
 }
 
-async function checkerOf(kind: Kind, settings: CheckSettings): Promise<Checker> {
+async function checkerOf(kind: Kind, settings: CheckSettings, cwd: string): Promise<Checker> {
   if (kind === 'robots') return robotsChecker(settings);
   if (kind === 'sitemap') return sitemapChecker();
+  if (kind === 'parse') {
+    const {parseChecker} = await import('./check-parse.ts'); // the parsers: the other kinds do without
+    const texts = await readPolicyTexts(settings.config, settings.dir);
+    const {policy} = await readPolicies(settings.dir, settings.config);
+    return parseChecker({...settings, policy, texts, readFile: (name) => fileOfQuestion(resolve(cwd, name))});
+  }
   const {policy, scope} = await readPolicies(settings.dir, settings.config);
   return kind === 'url' ? urlChecker(policy) : scopeChecker(policy, scope);
 }
@@ -105,10 +118,11 @@ async function checkerOf(kind: Kind, settings: CheckSettings): Promise<Checker> 
 async function questionsOf(
   kind: Kind,
   items: readonly string[],
-  {base, from, seed, depth, hop, stay, agent}: CommandArguments<typeof options>['options'],
+  {base, from, seed, depth, hop, stay, agent, url, contentType}: CommandArguments<typeof options>['options'],
   {io}: CommandContext,
 ): Promise<Question[]> {
-  const read = async (name: string) => (await readBytes(resolve(io.cwd, name))).toString('base64');
+  const read = async (name: string) =>
+    (name === '-' ? await buffer(io.stdin) : await readBytes(resolve(io.cwd, name))).toString('base64');
   switch (kind) {
     case 'url':
       return items.map((url) => ({url, base}));
@@ -123,6 +137,39 @@ async function questionsOf(
     }
     case 'sitemap':
       return Promise.all(items.map(async (name) => ({sitemap_base64: await read(name), name})));
+    case 'parse': {
+      const remote = items.find((item) => /^https?:\/\//i.test(item));
+      if (remote !== undefined)
+        throw new CrawlError('USAGE', `check asks no server: ${remote} is no file`, {
+          hint: `What the crawl holds of it: crawl cat ${remote} | crawl check parse - --url ${remote}`,
+        });
+      return Promise.all(
+        items.map(async (name) => ({
+          body_base64: await read(name),
+          url,
+          content_type: contentType,
+          name: name === '-' ? undefined : name,
+        })),
+      );
+    }
+  }
+}
+
+/** The answer to a question made of arguments: what is wrong with them is an error of usage. */
+function answerGiven(question: Question, checker: Checker): object {
+  try {
+    return checker.ask(question);
+  } catch (error) {
+    if (error instanceof BadQuestion) throw new CrawlError('USAGE', error.message);
+    throw error;
+  }
+}
+
+function fileOfQuestion(path: string): Uint8Array {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    throw new BadQuestion(`"file" cannot be read: ${systemCode(error) ?? String(error)}`);
   }
 }
 
