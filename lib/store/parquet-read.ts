@@ -33,6 +33,7 @@ export interface RowGroupFacts {
 const nodeZstd: unknown = (zlib as {zstdDecompressSync?: unknown}).zstdDecompressSync;
 const compressors: Compressors = {
   GZIP: (input) => zlib.gunzipSync(input),
+  BROTLI: (input) => zlib.brotliDecompressSync(input),
   ZSTD:
     typeof nodeZstd === 'function'
       ? (input) => nodeZstd(input) as Uint8Array // zlib.zstdDecompressSync(buffer): Buffer
