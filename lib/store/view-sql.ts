@@ -142,3 +142,9 @@ LEFT JOIN parse p USING (capture_id)`;
 export function createView(name: string, query: string): string {
   return `CREATE OR REPLACE VIEW ${sqlName(name)} AS\n${query};\n`;
 }
+
+/** The same for rows that are read once: a view of a table in memory. */
+export function createTable(name: string, query: string): string {
+  const table = sqlName(`${name} in memory`);
+  return `CREATE OR REPLACE TABLE ${table} AS\n${query};\n${createView(name, `SELECT * FROM ${table}`)}`;
+}
