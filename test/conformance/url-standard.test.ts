@@ -36,6 +36,11 @@ const olderUnicode: Known = {
   holds: (input) => /[\u180e\u206b\u04c0\u{2f868}\u2183\u1e9e]/u.test(input) || input.startsWith('㛼'),
 };
 
+/** Known differences that did not show: all must on Node 20, whose parser they are about; later ones mend some. */
+function unseen(known: readonly Known[], seen: ReadonlySet<Known>): readonly Known[] {
+  return process.version.startsWith('v20.') ? known.filter((one) => !seen.has(one)) : [];
+}
+
 test('the URL standard: urltestdata', {skip: withoutCorpus('urls/urltestdata.json')}, () => {
   const cases = withComments('urls/urltestdata.json') as {
     input: string;
@@ -54,10 +59,7 @@ test('the URL standard: urltestdata', {skip: withoutCorpus('urls/urltestdata.jso
     seen.add(difference);
   }
   assert.ok(cases.length > 800);
-  assert.deepEqual(
-    known.filter((one) => !seen.has(one)),
-    [],
-  );
+  assert.deepEqual(unseen(known, seen), []);
 });
 
 test('what the standard makes of a text and its serialization have one normal form', {
