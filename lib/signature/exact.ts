@@ -15,9 +15,17 @@ export function bodySignature(body: Uint8Array): Uint8Array {
  * @param lower the text in lower case, its white space folded to single spaces and line breaks
  */
 export function textSignature(lower: string): Uint8Array | null {
-  return lower === '' ? null : digest(lower.replaceAll('\n', ' '));
+  if (lower === '') return null;
+  // A UTF-16 unit takes at most three bytes.
+  if (scratch.length < lower.length * 3) scratch = Buffer.allocUnsafeSlow(lower.length * 4);
+  const bytes = scratch.subarray(0, scratch.write(lower, 0, 'utf8'));
+  for (let at = bytes.indexOf(10); at !== -1; at = bytes.indexOf(10, at + 1)) bytes[at] = 32;
+  return digest(bytes);
 }
 
-function digest(data: Uint8Array | string): Uint8Array {
+/** Made larger as texts need it: bytes of its own for each text took as long as their digest. */
+let scratch = Buffer.allocUnsafeSlow(2 ** 17);
+
+function digest(data: Uint8Array): Uint8Array {
   return createHash('sha256').update(data).digest().subarray(0, 16);
 }
