@@ -49,6 +49,11 @@ export const errorCodes = {
     exit: 2,
     advice: 'crawl status shows the state of each segment.',
   },
+  HOST_UNKNOWN: {
+    doc: 'The crawl has not heard of that host.',
+    exit: 2,
+    advice: 'crawl sql "SELECT url_host_name FROM hostdb" lists the hosts.',
+  },
   INPUT_UNREADABLE: {
     doc: 'A file given to the command cannot be read.',
     exit: 2,

@@ -27,6 +27,7 @@ export const commands: readonly CommandEntry[] = [
   {name: 'sql', summary: 'Ask the crawl a question in SQL; without a query, a prompt.', load: () => import('./sql.ts')},
   {name: 'cat', summary: 'Print the stored page of a URL: its body, headers or text.', load: () => import('./cat.ts')},
   {name: 'explain', summary: 'Tell what is known of a URL, and why it was or was not fetched.', load: () => import('./explain.ts')},
+  {name: 'host', summary: 'Show what is known of a host, or set rules by hand for it.', load: () => import('./host.ts')},
   {name: 'check', summary: 'Try URLs, scope rules, robots.txt files, sitemaps and documents, and see what decides.', load: () => import('./check.ts')},
   {name: 'config', summary: 'Show each setting with its value and origin.', load: () => import('./config.ts')},
   {name: 'demo', summary: 'Crawl an embedded demo web on loopback, or with URLs a real one, into data/.', load: () => import('./demo.ts')},

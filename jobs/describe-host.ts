@@ -1,0 +1,129 @@
+import {CrawlError} from '../lib/errors.ts';
+import {delayOf, fromHostState, minDelay, withMinDelay} from '../lib/fetcher/delay.ts';
+import type {DelayTerm, HostRuleRow, HostStateRow, HostStatsRow, RobotsRow} from '../lib/schema/hostdb.ts';
+import {type LockOwner, lockHolder} from '../lib/store/lock.ts';
+import {registeredDomain} from '../lib/url/host.ts';
+import {hostKey} from '../lib/url/keys.ts';
+import {hostNameOf} from './host-name.ts';
+import {type CrawlReader, openReader, type ReadSettings} from './read-crawl.ts';
+import {readPolicies} from './read-policies.ts';
+
+/** All that a crawl knows of one host. */
+export interface HostDescription {
+  readonly url_host_name: string;
+  readonly url_host_registered_domain: string;
+  /** As the last fetch stored it; null for a host that was never asked. */
+  readonly state: HostStateRow | null;
+  /** The delay that holds, a rule by hand made since then included. */
+  readonly delay: {
+    readonly delay_ms: number;
+    readonly delay_term: DelayTerm;
+    readonly min_delay_ms: number;
+    readonly next_allowed_time: Date;
+  } | null;
+  readonly stats: HostStatsRow | null;
+  readonly rule: HostRuleRow | null;
+  /** One for each origin, without its text. */
+  readonly robots: readonly Omit<RobotsRow, 'body'>[];
+  /** URLs whose time has come. */
+  readonly due: number;
+  /** Segments whose outcome is not in the crawldb yet, with its URLs in them. */
+  readonly open: readonly {readonly segment: string; readonly urls: number}[];
+  /** Who fetches just now: what stands here of politeness is then as it was before. */
+  readonly fetching: LockOwner | null;
+}
+
+/** Looks a host up in every table. Throws HOST_UNKNOWN where none has it. */
+export async function describeHost(
+  input: string,
+  now: number,
+  settings: ReadSettings,
+): Promise<HostDescription> {
+  const {policy} = await readPolicies(settings.dir, settings.config);
+  const name = hostNameOf(input, policy);
+  const reader = await openReader(settings);
+  try {
+    const found = await lookUp(reader, name, now, settings);
+    if (found.rule === null && !isHeardOf(found)) throw await unknownHost(reader, name);
+    return found;
+  } finally {
+    await reader.close();
+  }
+}
+
+/** Whether the crawl has met the host; a rule by hand alone says nothing of that. */
+export function isHeardOf(
+  host: Pick<HostDescription, 'state' | 'stats' | 'robots' | 'open' | 'due'>,
+): boolean {
+  const {state, stats, robots, open, due} = host;
+  return state !== null || stats !== null || robots.length > 0 || open.length > 0 || due > 0;
+}
+
+async function lookUp(
+  {db, snapshot}: CrawlReader,
+  name: string,
+  now: number,
+  {dir, config}: ReadSettings,
+): Promise<HostDescription> {
+  const host = {host_key: hostKey(name)};
+  const one = async <R extends Readonly<Record<string, unknown>>>(table: string) =>
+    (await db.all<R>(`FROM ${table} WHERE host_key = $host_key`, host))[0] ?? null;
+  const state = await one<HostStateRow>('hoststate');
+  const rule = await one<HostRuleRow>('hostrules');
+  const counts = await db.all<{due: number}>(
+    'SELECT count(*) AS due FROM crawldb WHERE host_key = $host_key AND next_fetch_time <= $now',
+    {...host, now: new Date(now)},
+  );
+  const listed = await db.all<{segment: string; urls: number}>(
+    `SELECT segment, count(*) AS urls FROM fetchlist WHERE host_key = $host_key GROUP BY segment ORDER BY segment`,
+    host,
+  );
+  return {
+    url_host_name: name,
+    url_host_registered_domain: registeredDomain(name),
+    state,
+    delay: state === null ? null : delayNow(state, rule, now, config),
+    stats: await one<HostStatsRow>('hoststats'),
+    rule,
+    robots: await db.all<HostDescription['robots'][number]>(
+      'SELECT * EXCLUDE (body) FROM robots WHERE host_key = $host_key ORDER BY origin',
+      host,
+    ),
+    due: counts[0]?.due ?? 0,
+    open: listed.filter(({segment}) => snapshot.segment(segment).applied === undefined),
+    fetching: (await lockHolder(dir, 'fetching')) ?? null,
+  };
+}
+
+/** As a fetch that begins now would have it. */
+function delayNow(
+  state: HostStateRow,
+  rule: HostRuleRow | null,
+  now: number,
+  config: ReadSettings['config'],
+): HostDescription['delay'] {
+  const stored = fromHostState(state, now, config.politeness);
+  const byHand = rule?.min_delay_ms ?? null;
+  // Without a rule the stored term stays: whether the host is on loopback is known to a fetch alone
+  const held = byHand === null ? stored : withMinDelay(stored, minDelay(config.politeness, byHand, false));
+  const {delayMs, term} = delayOf(held);
+  return {
+    delay_ms: delayMs,
+    delay_term: term,
+    min_delay_ms: held.minDelayMs,
+    next_allowed_time: new Date(Math.ceil(held.nextAllowed)),
+  };
+}
+
+async function unknownHost({db}: CrawlReader, name: string): Promise<CrawlError> {
+  const near = await db.all<{url_host_name: string}>(
+    `SELECT url_host_name FROM hoststats WHERE url_host_registered_domain = $domain
+     ORDER BY urls DESC, url_host_name LIMIT 5`,
+    {domain: registeredDomain(name)},
+  );
+  const names = near.map((row) => row.url_host_name).join(' ');
+  return new CrawlError('HOST_UNKNOWN', `the crawl knows no host ${name}`, {
+    facts: {host: name, near: near.map((row) => row.url_host_name)},
+    ...(names !== '' && {hint: `Of its domain it knows: ${names}`}),
+  });
+}

@@ -1,0 +1,153 @@
+import {CrawlError} from '../lib/errors.ts';
+import type {OptionValues} from '../lib/options.ts';
+import {type HostRuleRow, hostrules} from '../lib/schema/hostdb.ts';
+import type {FileRef} from '../lib/store/manifest-types.ts';
+import {readTable} from '../lib/store/parquet-read.ts';
+import {hostKey} from '../lib/url/keys.ts';
+import {hostNameOf} from './host-name.ts';
+import {defineJob, type Task, type TaskContext, type TaskResult} from './job.ts';
+import {readPolicies} from './read-policies.ts';
+
+const options = {
+  host: {kind: 'text', doc: 'Host that the rule is about.'},
+  delay: {
+    kind: 'duration',
+    min: 0,
+    max: 86_400_000, // chosen: a host that may be asked less than once a day is better blocked
+    doc: 'Least delay, in place of politeness.min_delay. Crawl-delay, Retry-After and back-off hold all the same.',
+  },
+  block: {kind: 'flag', default: false, doc: 'Ask nothing of the host; its URLs end as host_blocked.'},
+  unblock: {kind: 'flag', default: false, doc: 'Take a block back.'},
+  maxConnections: {
+    kind: 'count',
+    min: 1,
+    max: 100, // chosen: what politeness.max_per_host is for, with room
+    doc: 'Requests at once, in place of politeness.max_per_host.',
+  },
+  note: {kind: 'text', doc: 'Why, for the next person.'},
+  clear: {
+    kind: 'flag',
+    default: false,
+    doc: 'Forget the rule; with other options, what it said before.',
+  },
+} as const;
+type HostRuleOptions = OptionValues<typeof options>;
+
+/** What a rule says, whenever it was made. */
+export type HostRuleText = Pick<HostRuleRow, 'min_delay_ms' | 'blocked' | 'max_connections' | 'note'>;
+const noRule: HostRuleText = {min_delay_ms: null, blocked: false, max_connections: null, note: null};
+
+/**
+ * Rules by hand about a host, of which the crawl need not know anything yet. What is not said stays as it was; a rule
+ * that says nothing any more is none. Needs no lock: of two at once the later one is planned again, and a running
+ * fetch reads the table when it has changed.
+ */
+export const hostRules = defineJob({
+  name: 'host',
+  summary: 'Show what is known of a host, or set rules by hand for it.',
+  options,
+  locks: () => [],
+
+  async plan(given, effects) {
+    const {snapshot, config, store} = effects;
+    const {policy} = await readPolicies(store.dir, config);
+    const host = hostNameOf(given.host ?? '', policy);
+    checkHostRule(given);
+    const inputs = await snapshot.files('hostrules');
+    const before = (await readRules(inputs, (file) => store.path(file))).get(host);
+    if (sameRule(before ?? noRule, ruleAfter(before ?? noRule, given))) {
+      effects.log('info', 'host_rule_unchanged', {host});
+      return undefined;
+    }
+    const now = effects.now();
+    return {
+      base: snapshot.manifest.number,
+      now,
+      tasks: [{stage: 0, part: 0, inputs, params: {host, change: changeOf(given), now}}],
+    };
+  },
+
+  run: writeRules,
+
+  next(_plan, _stage, results) {
+    const files = results.flatMap((result) => result.files);
+    // An empty list, not none: the version of the slot must rise, since a running fetch looks at it
+    return {edit: {reads: ['hostrules'], writes: {hostrules: files}}};
+  },
+});
+
+/** Throws USAGE for options that contradict each other. True: there is something to set. */
+export function checkHostRule({
+  block,
+  unblock,
+  clear,
+  delay,
+  maxConnections,
+  note,
+}: HostRuleOptions): boolean {
+  if (block && unblock) throw new CrawlError('USAGE', '--block and --unblock exclude each other');
+  return block || unblock || clear || [delay, maxConnections, note].some((value) => value !== undefined);
+}
+
+/** The options alone, as plain data of the task. */
+function changeOf({
+  delay,
+  block,
+  unblock,
+  maxConnections,
+  note,
+  clear,
+}: HostRuleOptions): Record<string, unknown> {
+  return {delay, block, unblock, maxConnections, note, clear};
+}
+
+/** The rule after a change. */
+function ruleAfter(before: HostRuleText, change: HostRuleOptions): HostRuleText {
+  const from = change.clear ? noRule : before;
+  return {
+    min_delay_ms: change.delay ?? from.min_delay_ms,
+    blocked: change.block || (from.blocked && !change.unblock),
+    max_connections: change.maxConnections ?? from.max_connections,
+    note: change.note ?? from.note,
+  };
+}
+
+function sameRule(a: HostRuleText, b: HostRuleText): boolean {
+  return (
+    a.min_delay_ms === b.min_delay_ms &&
+    a.blocked === b.blocked &&
+    a.max_connections === b.max_connections &&
+    a.note === b.note
+  );
+}
+
+async function readRules(
+  files: readonly FileRef[],
+  path: (file: FileRef) => string,
+): Promise<Map<string, HostRuleRow>> {
+  const rules = new Map<string, HostRuleRow>();
+  for (const file of files)
+    for await (const rows of readTable(hostrules, path(file)))
+      for (const row of rows) rules.set(row.url_host_name, row);
+  return rules;
+}
+
+async function writeRules(task: Task, ctx: TaskContext): Promise<TaskResult> {
+  const {host, change, now} = task.params as {host: string; change: HostRuleOptions; now: number}; // made by plan
+  const rules = await readRules(task.inputs, (file) => ctx.store.path(file));
+  const rule = ruleAfter(rules.get(host) ?? noRule, change);
+  const set = !sameRule(rule, noRule);
+  if (set)
+    rules.set(host, {
+      url_host_name: host,
+      host_key: hostKey(host),
+      ...rule,
+      changed_time: new Date(now),
+    });
+  else rules.delete(host);
+  const result = {counters: {}, reasons: {}, facts: {host, rule: set ? rule : null}};
+  if (rules.size === 0) return {files: [], ...result};
+  const file = await ctx.store.create(hostrules, 'hosts/hostrules');
+  await file.write([...rules.values()].sort((a, b) => (a.url_host_name < b.url_host_name ? -1 : 1)));
+  return {files: [await file.close()], ...result};
+}
