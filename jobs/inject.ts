@@ -142,6 +142,8 @@ const lineColumns = {
 
 /** Rejected lines that the report names one by one. */
 const maxTold = 100;
+/** Characters of such a line: chosen, two screen lines. The table seeds keeps more. */
+const maxToldText = 200;
 
 async function injectLines(task: Task, ctx: TaskContext): Promise<TaskResult> {
   const params = task.params as unknown as InjectParams; // made by plan
@@ -160,8 +162,9 @@ async function injectLines(task: Task, ctx: TaskContext): Promise<TaskResult> {
       {run: ctx.run, now},
     );
     const rejected = await db.all(
-      `SELECT source, line, text, reason, detail FROM (${sql.seeds}) WHERE outcome = 'rejected'
-       ORDER BY source, line LIMIT ${maxTold}`,
+      `SELECT source, line, if(length(text) > ${maxToldText}, left(text, ${maxToldText}) || '…', text) AS text,
+         reason, detail
+       FROM (${sql.seeds}) WHERE outcome = 'rejected' ORDER BY source, line LIMIT ${maxTold}`,
       {run: ctx.run, now},
     );
     for (const line of rejected) ctx.log('warn', 'seed_rejected', line);

@@ -82,8 +82,14 @@ async function firstBytes(path: string): Promise<Buffer> {
 
 function unreadable(name: string, error: unknown): CrawlError {
   const why = systemCode(error) ?? (error instanceof Error ? error.message : String(error));
-  return new CrawlError('INPUT_UNREADABLE', `${name} cannot be read (${why})`, {
-    facts: {file: name},
-    cause: error,
-  });
+  const damaged = why === 'Z_BUF_ERROR' || why === 'Z_DATA_ERROR'; // zlib: the stream ends early, or is no stream
+  return new CrawlError(
+    'INPUT_UNREADABLE',
+    damaged ? `${name} is torn, or not gzip (${why})` : `${name} cannot be read (${why})`,
+    {
+      facts: {file: name},
+      cause: error,
+      ...(damaged ? {hint: 'Get the file anew; nothing of it was added.'} : {}),
+    },
+  );
 }

@@ -124,7 +124,10 @@ test('compressed lists are read; a list that is missing or torn is an error that
   assert.equal(report.counters.seeds_added_total, 2);
 
   await writeFile(file, packed.subarray(0, 20));
-  await assert.rejects(crawl.run(inject, {...options, files: [file]}), {code: 'INPUT_UNREADABLE'});
+  await assert.rejects(crawl.run(inject, {...options, files: [file]}), {
+    code: 'INPUT_UNREADABLE',
+    message: `${file} is torn, or not gzip (Z_BUF_ERROR)`,
+  });
   await assert.rejects(crawl.run(inject, {...options, files: [join(crawl.dir, 'none')]}), {
     code: 'INPUT_UNREADABLE',
   });
@@ -149,4 +152,16 @@ test('the scope is asked, and the rejecting rule is kept', async (t) => {
   assert.equal(row?.reason, 'scope_rule');
   assert.match(row?.detail ?? '', /domain b\.test/);
   assert.equal((await crawl.crawldb()).length, 1);
+});
+
+test('a rejected line of 5 kB is told in short, and kept whole', async (t) => {
+  const crawl = await jobHarness(t);
+  const file = join(crawl.dir, 'long.txt');
+  const line = `http://a.test/${'x'.repeat(5000)}`;
+  await writeFile(file, line);
+  const report = await crawl.run(inject, {...options, files: [file]});
+  const [told] = report.facts.flatMap(({rejected}) => rejected as {text: string}[]);
+  assert.equal(told?.text, `${line.slice(0, 200)}…`);
+  const [kept] = await crawl.sql<SeedRow>('SELECT * FROM seeds');
+  assert.equal(kept?.text, line);
 });
