@@ -18,12 +18,15 @@ export function reasonList(reasons: Readonly<Record<string, number>>): string {
     .join(', ');
 }
 
-/** `word 12` parts of those counters that are not 0, or `nothing`. */
-export function parts(report: Pick<RunReport, 'counters'>, words: Readonly<Record<string, string>>): string {
+/** `12 word` parts of those counters that are not 0, or `nothing`. A pair of words is singular and plural. */
+export function parts(
+  report: Pick<RunReport, 'counters'>,
+  words: Readonly<Record<string, string | readonly [one: string, many: string]>>,
+): string {
   const found = Object.entries(words)
     .map(([name, word]) => [counterOf(report, name), word] as const)
     .filter(([n]) => n > 0)
-    .map(([n, word]) => `${counted(n, word, word)}`);
+    .map(([n, word]) => (typeof word === 'string' ? counted(n, word, word) : counted(n, ...word)));
   return found.length === 0 ? 'nothing' : found.join(', ');
 }
 

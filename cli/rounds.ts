@@ -94,9 +94,9 @@ export function updateClosing(report: RunReport): string {
 
 export function updateOutcome(report: RunReport): string {
   return parts(report, {
-    rows_added_total: 'new URLs',
+    rows_added_total: ['new URL', 'new URLs'],
     rows_updated_total: 'updated',
-    duplicates_total: 'duplicates',
+    duplicates_total: ['duplicate', 'duplicates'],
     rows_refused_total: 'refused',
   });
 }

@@ -22,7 +22,9 @@ export const command = defineCommand({
     const {out, say, effects} = context;
     const parts = (['raw', 'headers', 'text'] as const).filter((name) => options[name]);
     if (parts.length > 1)
-      throw new CrawlError('USAGE', `only one of ${parts.map((name) => `--${name}`).join(', ')}`);
+      throw new CrawlError('USAGE', `only one of ${parts.map((name) => `--${name}`).join(', ')}`, {
+        hint: 'See: crawl cat --help',
+      });
     const part: CatPart = parts[0] ?? 'body';
     const {dir, config} = await context.crawl();
     const found = await catUrl(positionals[0]!, part, {

@@ -25,6 +25,7 @@ export const command = defineCommand({
       throw new CrawlError(
         'USAGE',
         `no setting ${prefix}${near === undefined ? '' : `; did you mean ${near}?`}`,
+        {hint: 'See: crawl config --help'},
       );
     }
     const shown = options.changed ? rows.filter(({origin}) => origin !== 'default') : rows;

@@ -44,7 +44,9 @@ export const command = defineCommand({
     const output = options.output === undefined ? undefined : resolve(io.cwd, options.output);
     const format = options.format ?? formatOf(options.output, globals.json);
     if (format === 'parquet' && output === undefined)
-      throw new CrawlError('USAGE', '--format parquet needs a file: -o FILE');
+      throw new CrawlError('USAGE', '--format parquet needs a file: -o FILE', {
+        hint: 'See: crawl sql --help',
+      });
     const sql = await readQuery(positionals[0], options.file, io);
     const {dir, config} = await context.crawl();
     const session = await openQueries({
@@ -82,7 +84,7 @@ async function readQuery(
   io: Io,
 ): Promise<string | undefined> {
   if (given !== undefined && file !== undefined)
-    throw new CrawlError('USAGE', 'both a query and --file are given');
+    throw new CrawlError('USAGE', 'both a query and --file are given', {hint: 'See: crawl sql --help'});
   if (given !== undefined && given !== '-') return given;
   if (file !== undefined) {
     try {
