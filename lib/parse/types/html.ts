@@ -10,7 +10,7 @@ export const html: DocumentType = {
   parse: (input) => parseHtml(input),
 };
 
-/** @param plain decode the whole page first, as the tests do to check the fast way */
+/** @param plain decode the whole page first and look at every character, as the tests do to check the fast way */
 export function parseHtml(input: DocumentInput, plain = false): Document {
   const xml = input.type !== 'text/html';
   const charset = findCharset(input.bytes, {
@@ -26,6 +26,7 @@ export function parseHtml(input: DocumentInput, plain = false): Document {
     view,
     slice: fast ? decoder.slicer(body, view) : (start, end) => view.slice(start, end),
     xhtml: xml,
+    plain,
   };
   const {textCut, ...facts} = readHtml(source, input.limits);
   const description = facts.metas.find((meta) => meta.key === 'description')?.content ?? null;
