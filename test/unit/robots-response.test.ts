@@ -166,3 +166,16 @@ test('sitemaps are absolute http URLs, each once', () => {
     'https://example.org/c.xml',
   ]);
 });
+
+test('of Sitemap lines the first 10,000 are looked at, however many name one URL', () => {
+  const lines = [
+    ...Array.from({length: 9_999}, () => 'Sitemap: /a.xml'),
+    'Sitemap: /b.xml',
+    'Sitemap: /c.xml',
+  ];
+  const file = parseRobots(Buffer.from(lines.join('\n')), {maxBytes: 500 * 1024, typos: false});
+  assert.deepEqual(sitemapsOf(file, 'http://example.org'), [
+    'http://example.org/a.xml',
+    'http://example.org/b.xml',
+  ]);
+});
