@@ -38,6 +38,14 @@ export function optionalText(question: Question, name: string): string | null {
   return question[name] === undefined || question[name] === null ? null : textOf(question, name);
 }
 
+/** Bytes of the question as base64; null where they are absent or null. */
+export function optionalBytes(question: Question, name: string): Buffer | null {
+  const text = optionalText(question, name);
+  if (text === null) return null;
+  if (/[^\w+/=\s-]/.test(text)) throw new BadQuestion(`"${name}" must be base64`);
+  return Buffer.from(text, 'base64');
+}
+
 /** One of some words; null where it is absent or null. */
 export function optionalWord<W extends string>(
   question: Question,

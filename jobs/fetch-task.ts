@@ -6,7 +6,6 @@ import {type FetchEnd, Fetcher} from '../lib/fetcher/fetcher.ts';
 import {KeyMap} from '../lib/fetcher/key-map.ts';
 import {Replay} from '../lib/fetcher/replay.ts';
 import type {CaptureSink} from '../lib/fetcher/settings.ts';
-import {createHttpClient} from '../lib/http/client.ts';
 import type {Capture} from '../lib/schema/fetch.ts';
 import {fetchlist} from '../lib/schema/fetchlist.ts';
 import {type HostRuleRow, hostrules, hoststate, hoststats, robots} from '../lib/schema/hostdb.ts';
@@ -20,8 +19,8 @@ import {journalOutcomes, readJournal} from '../lib/store/journal-read.ts';
 import {readTable} from '../lib/store/parquet-read.ts';
 import {hostOf, registeredDomain} from '../lib/url/host.ts';
 import {urlPolicy} from '../lib/url/normalize.ts';
-import {programVersion} from '../lib/version.ts';
 import {sealFetch} from './fetch-seal.ts';
+import {httpClient} from './http-client.ts';
 import type {Task, TaskContext, TaskResult} from './job.ts';
 import type {PolicyTexts} from './policy-texts.ts';
 
@@ -87,21 +86,10 @@ function makeFetcher(
   scopes: ReadonlyMap<string, Stay>,
 ): Fetcher {
   const {config, texts} = params;
-  const {agent, network, fetch} = config;
-  const contact = agent.contact === undefined ? '' : ` (+${agent.contact})`;
   return new Fetcher({
     segment: params.segment,
     config,
-    client: createHttpClient({
-      userAgent: `${agent.name}/${programVersion}${contact}`,
-      connectTimeoutMs: fetch.connect_timeout,
-      idleTimeoutMs: fetch.idle_timeout,
-      totalTimeoutMs: fetch.total_timeout,
-      maxHeaderBytes: fetch.max_header,
-      allow: network.allow,
-      connectTo: network.connect_to,
-      dnsServers: network.dns_servers,
-    }),
+    client: httpClient(config),
     sink,
     scope: makeScope(config.scope, config.url, config.links, texts.scopeFiles),
     urlPolicy: urlPolicy(config.url, texts.urlRules),

@@ -1,13 +1,11 @@
 import type {Config} from '../lib/config/settings.ts';
-import {CrawlError} from '../lib/errors.ts';
-import {isLoopback} from '../lib/fetcher/hosts.ts';
 import {parseHours} from '../lib/fetcher/hours.ts';
-import {connectToMap} from '../lib/http/connect-to.ts';
 import {fetchlist} from '../lib/schema/fetchlist.ts';
 import type {FileRef} from '../lib/store/manifest-types.ts';
 import {readTable} from '../lib/store/parquet-read.ts';
 import type {Snapshot} from '../lib/store/store.ts';
 import {urlPolicy} from '../lib/url/normalize.ts';
+import {contactRule} from './contact-rule.ts';
 import {mergeHosts} from './fetch-hosts.ts';
 import {type FetchParams, fetchTask} from './fetch-task.ts';
 import {defineJob, type Task, type TaskResult} from './job.ts';
@@ -129,24 +127,10 @@ function oldestUnfetched(snapshot: Snapshot): string | undefined {
   return snapshot.segments.find((id) => snapshot.segment(id).state !== 'fetched');
 }
 
-/**
- * Without a contact nothing but this machine is asked: hosts that are loopback addresses, `localhost`, or
- * connected to a loopback address by network.connect_to.
- */
+/** Without a contact nothing but this machine is asked. */
 async function refuseToLeave(snapshot: Snapshot, lists: readonly FileRef[], config: Config): Promise<void> {
-  const connectTo = connectToMap(config.network.connect_to);
-  const seen = new Set<string>();
+  const check = contactRule(config);
   for (const file of lists)
     for await (const rows of readTable(fetchlist, snapshot.store.path(file), {columns: ['url']}))
-      for (const {url} of rows) {
-        const {hostname, port, protocol, host} = new URL(url);
-        if (seen.has(host)) continue;
-        seen.add(host);
-        const bare = hostname.replace(/^\[|\]$/g, '');
-        const target = connectTo(bare, Number(port) || (protocol === 'https:' ? 443 : 80))?.host ?? bare;
-        if (target === 'localhost' || target.endsWith('.localhost') || isLoopback(target)) continue;
-        throw new CrawlError('CONTACT_MISSING', `agent.contact is not set, and ${bare} is not this machine`, {
-          facts: {host: bare},
-        });
-      }
+      for (const {url} of rows) check(url);
 }

@@ -1,5 +1,12 @@
 import {checkRobots, type RobotsCheck} from '../../lib/robots/check.ts';
-import {BadQuestion, type Checker, type CheckSettings, optionalText, textOf} from '../checker.ts';
+import {
+  BadQuestion,
+  type Checker,
+  type CheckSettings,
+  optionalBytes,
+  optionalText,
+  textOf,
+} from '../checker.ts';
 import {visible} from '../words.ts';
 
 /** `crawl check robots`: what a robots.txt says of a URL, and in which line. */
@@ -8,12 +15,12 @@ export function robotsChecker({config}: CheckSettings): Checker {
   return {
     ask(question) {
       const robots = optionalText(question, 'robots');
-      const base64 = optionalText(question, 'robots_base64');
-      if (robots === null && base64 === null)
+      const bytes = optionalBytes(question, 'robots_base64');
+      if (robots === null && bytes === null)
         throw new BadQuestion('"robots" or "robots_base64" must be a text');
       return checkRobots(
         {
-          ...(robots === null ? {robots_base64: base64 ?? ''} : {robots}),
+          ...(robots === null ? {robots_base64: bytes?.toString('base64') ?? ''} : {robots}),
           agent: optionalText(question, 'agent') ?? config.agent.name,
           url: textOf(question, 'url'),
         },

@@ -14,7 +14,7 @@ import {exitCodes} from '../exit-codes.ts';
 import {counted} from '../words.ts';
 import {robotsChecker} from './check-robots.ts';
 import {scopeChecker} from './check-scope.ts';
-import {sitemapChecker} from './check-sitemap.ts';
+import {isRemote, remoteSitemap, sitemapChecker} from './check-sitemap.ts';
 import {urlChecker} from './check-url.ts';
 
 const kinds = ['url', 'scope', 'robots', 'sitemap', 'parse'] as const;
@@ -33,7 +33,10 @@ const options = {
   hop: {kind: 'choice', values: hopTypes, doc: 'scope: how it is reached, in Heritrix’s letters.'},
   stay: {kind: 'choice', values: stays, doc: 'scope: what the seed line says.'},
   agent: {kind: 'text', doc: 'robots: the product token that asks; agent.name if absent.'},
-  url: {kind: 'text', doc: 'parse: URL of the document; http://localhost/ if absent.'},
+  url: {
+    kind: 'text',
+    doc: 'parse: URL of the document; http://localhost/ if absent. sitemap: URL of the file, for the host rule.',
+  },
   contentType: {kind: 'text', doc: 'parse: what its Content-Type header says.'},
 } as const;
 
@@ -41,7 +44,8 @@ export const command = defineCommand({
   name: 'check',
   summary: 'Try URLs, scope rules, robots.txt files, sitemaps and documents, and see what decides.',
   details: [
-    'Takes the settings and rule files of the crawl, or the defaults where there is no crawl. Asks no server.',
+    'Takes the settings and rule files of the crawl, or the defaults where there is no crawl. Asks no server, but for',
+    'the URL of a sitemap: that is asked for as a fetch would, robots.txt first, and nothing of it is stored.',
     'With --jsonl a question is an object: url {"url","base"}; scope {"url","from","seed","depth","hop","stay"};',
     'robots {"robots" or "robots_base64","agent","url"}; sitemap {"sitemap" or "sitemap_base64","url"};',
     'parse {"file" or "body" or "body_base64","url","content_type","content_encoding"}. A line that is no question is',
@@ -52,6 +56,7 @@ export const command = defineCommand({
     ['crawl check scope --seed https://example.org/ https://example.com/', 'the deciding rule'],
     ['crawl check robots robots.txt https://example.org/private/', 'the deciding line'],
     ['crawl check sitemap sitemap.xml.gz', 'entries, and errors with their place'],
+    ['crawl check sitemap https://example.org/sitemap.xml', 'the same, asked for politely'],
     ['crawl check parse page.html --url https://example.org/', 'charset, title, text, links'],
     ['crawl cat URL | crawl check parse - --url URL', 'a page that the crawl holds'],
     ['crawl check url --jsonl < urls.jsonl', 'many'],
@@ -61,7 +66,7 @@ export const command = defineCommand({
     {name: 'WHAT', doc: kinds.join(', '), required: true},
     {
       name: 'ITEM',
-      doc: 'URLs; for robots a file, then URLs; for sitemap, parse and with --jsonl files. - is standard input.',
+      doc: 'URLs; for robots a file, then URLs; for sitemap files or URLs; for parse and with --jsonl files. - is standard input.',
       many: true,
     },
   ],
@@ -72,14 +77,15 @@ export const command = defineCommand({
       throw new CrawlError('USAGE', `cannot check ${word}; it is one of: ${kinds.join(', ')}`, {
         hint: 'See: crawl check --help',
       });
-    const checker = await checkerOf(kind, await settingsOf(context), context.io.cwd);
+    const settings = await settingsOf(context);
+    const checker = await checkerOf(kind, settings, context.io.cwd);
     if (args.options.jsonl) return answerLines(checker, items, context);
     if (items.length === 0)
       throw new CrawlError(
         'USAGE',
         `nothing to check: give ${kind === 'sitemap' || kind === 'parse' ? 'files' : 'URLs'}, or --jsonl`,
       );
-    for (const question of await questionsOf(kind, items, args.options, context)) {
+    for (const question of await questionsOf(kind, items, args.options, context, settings)) {
       const answer = answerGiven(question, checker);
       await context.out.line(
         context.globals.json ? JSON.stringify(answer) : checker.show(question, answer, context.out.colours),
@@ -119,7 +125,8 @@ async function questionsOf(
   kind: Kind,
   items: readonly string[],
   {base, from, seed, depth, hop, stay, agent, url, contentType}: CommandArguments<typeof options>['options'],
-  {io}: CommandContext,
+  {io, effects}: CommandContext,
+  settings: CheckSettings,
 ): Promise<Question[]> {
   const read = async (name: string) =>
     (name === '-' ? await buffer(io.stdin) : await readBytes(resolve(io.cwd, name))).toString('base64');
@@ -136,9 +143,13 @@ async function questionsOf(
       return urls.map((url) => ({robots_base64, url, agent}));
     }
     case 'sitemap':
-      return Promise.all(items.map(async (name) => ({sitemap_base64: await read(name), name})));
+      return inTurn(items, async (name) =>
+        isRemote(name)
+          ? remoteSitemap(name, settings, effects)
+          : {sitemap_base64: await read(name), url, name},
+      );
     case 'parse': {
-      const remote = items.find((item) => /^https?:\/\//i.test(item));
+      const remote = items.find(isRemote);
       if (remote !== undefined)
         throw new CrawlError('USAGE', `check asks no server: ${remote} is no file`, {
           hint: `What the crawl holds of it: crawl cat ${remote} | crawl check parse - --url ${remote}`,
@@ -153,6 +164,13 @@ async function questionsOf(
       );
     }
   }
+}
+
+/** One after the other, since two may be of one host. */
+async function inTurn<T>(items: readonly string[], make: (item: string) => Promise<T>): Promise<T[]> {
+  const made: T[] = [];
+  for (const item of items) made.push(await make(item));
+  return made;
 }
 
 /** The answer to a question made of arguments: what is wrong with them is an error of usage. */

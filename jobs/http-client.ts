@@ -1,0 +1,19 @@
+import type {Config} from '../lib/config/settings.ts';
+import {createHttpClient} from '../lib/http/client.ts';
+import type {HttpClient} from '../lib/http/exchange.ts';
+import {programVersion} from '../lib/version.ts';
+
+/** The HTTP client as the configuration wants it. */
+export function httpClient({agent, network, fetch}: Config): HttpClient {
+  const contact = agent.contact === undefined ? '' : ` (+${agent.contact})`;
+  return createHttpClient({
+    userAgent: `${agent.name}/${programVersion}${contact}`,
+    connectTimeoutMs: fetch.connect_timeout,
+    idleTimeoutMs: fetch.idle_timeout,
+    totalTimeoutMs: fetch.total_timeout,
+    maxHeaderBytes: fetch.max_header,
+    allow: network.allow,
+    connectTo: network.connect_to,
+    dnsServers: network.dns_servers,
+  });
+}
