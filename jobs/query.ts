@@ -4,9 +4,11 @@ import {CrawlError} from '../lib/errors.ts';
 import {nearest} from '../lib/nearest.ts';
 import {tables} from '../lib/schema/tables.ts';
 import {type Database, type SqlRow, sqlString} from '../lib/store/duckdb.ts';
+import type {Snapshot} from '../lib/store/store.ts';
 import {bindSnapshot} from '../lib/store/views.ts';
 import {hostKey, urlKey} from '../lib/url/keys.ts';
 import {normalizeUrl} from '../lib/url/normalize.ts';
+import {defineLive, fillLive, liveTable, namesLive, unfinished} from './query-live.ts';
 import {expandKeys, explained, isExplain} from './query-text.ts';
 import {type CrawlReader, openReader, type ReadSettings, readSnapshot} from './read-crawl.ts';
 import {readPolicies} from './read-policies.ts';
@@ -32,7 +34,7 @@ export interface QuerySettings extends ReadSettings {
 }
 
 /** Views that are no table. */
-export const furtherViews = ['captures', 'hostdb', 'ccindex', 'parse_all', 'outlinks_all'] as const;
+const furtherViews = ['captures', liveTable, 'hostdb', 'ccindex', 'parse_all', 'outlinks_all'] as const;
 
 /**
  * Opens a session. Files outside the crawl, extensions and settings are out of a query's reach, and statements
@@ -42,6 +44,7 @@ export async function openQueries(settings: QuerySettings): Promise<QuerySession
   const {policy} = await readPolicies(settings.dir, settings.config);
   const reader = await openReader(settings);
   try {
+    await defineLive(reader.db);
     await confine(reader.db, settings);
   } catch (error) {
     await reader.close();
@@ -56,27 +59,32 @@ export async function openQueries(settings: QuerySettings): Promise<QuerySession
   return new Session(reader, settings, (sql) => expandKeys(sql, keyOf));
 }
 
+/** Fetches that end while their journals are read, one after another, before it is an error. */
+const maxLiveTries = 5;
+
 class Session implements QuerySession {
   readonly #reader: CrawlReader;
   readonly #settings: QuerySettings;
   readonly #expand: (sql: string) => string;
-  #manifest: number;
+  /** What the views show. */
+  #snapshot: Snapshot;
 
   constructor(reader: CrawlReader, settings: QuerySettings, expand: (sql: string) => string) {
     this.#reader = reader;
     this.#settings = settings;
     this.#expand = expand;
-    this.#manifest = reader.snapshot.manifest.number;
+    this.#snapshot = reader.snapshot;
   }
 
   get manifest(): number {
-    return this.#manifest;
+    return this.#snapshot.manifest.number;
   }
 
   async query(sql: string): Promise<{columns: readonly string[]; batches: AsyncIterable<SqlRow[]>}> {
     const {db} = this.#reader;
     const text = this.#expand(sql);
     await checkReads(db, text);
+    if (namesLive(text)) await this.#readLive();
     const rows = db.stream(text)[Symbol.asyncIterator]();
     const first = await translated(() => rows.next());
     // Names come with the rows; for none of them DuckDB is asked
@@ -99,6 +107,7 @@ class Session implements QuerySession {
     const text = this.#expand(sql);
     if ((await checkReads(db, text)) !== 'SELECT')
       throw new CrawlError('QUERY_FAILED', 'a plan cannot be written as Parquet');
+    if (namesLive(text)) await this.#readLive();
     const part = `${file}.part`;
     try {
       const target = sqlString(part);
@@ -117,10 +126,29 @@ class Session implements QuerySession {
   async refresh(): Promise<void> {
     if (this.#settings.asOf !== undefined) return;
     const snapshot = await readSnapshot(this.#settings.dir);
-    if (snapshot.manifest.number === this.#manifest) return;
+    if (snapshot.manifest.number === this.manifest) return;
     const {segments} = this.#settings;
     await bindSnapshot(this.#reader.db, snapshot, segments && segments.length > 0 ? {segments} : {});
-    this.#manifest = snapshot.manifest.number;
+    this.#snapshot = snapshot;
+  }
+
+  /** Fills fetch_live; an older manifest has none. A fetch that ends meanwhile has its rows in `fetch` instead. */
+  async #readLive(): Promise<void> {
+    const {dir, asOf, segments} = this.#settings;
+    if (asOf !== undefined) return;
+    for (let again = 0; ; again++) {
+      const before = unfinished(this.#snapshot, segments);
+      let failed: {readonly error: unknown} | undefined;
+      try {
+        await fillLive(this.#reader.db, dir, before);
+      } catch (error) {
+        failed = {error}; // maybe a journal went while it was read
+      }
+      await this.refresh();
+      const same = unfinished(this.#snapshot, segments).join() === before.join();
+      if (same && failed === undefined) return;
+      if (failed !== undefined && (same || again === maxLiveTries)) throw failed.error;
+    }
   }
 
   close(): Promise<void> {

@@ -15,7 +15,9 @@ export const command = defineCommand({
   summary: 'Ask the crawl a question in SQL; without a query, a prompt.',
   details: [
     'Tables: crawldb seeds fetchlist "fetch" (or captures) content parse outlinks linkdb robots hoststate hoststats',
-    'hostrules runs; views: hostdb, ccindex (Common Crawl’s names), parse_all, outlinks_all. Queries only read.',
+    'hostrules runs; views: hostdb, ccindex (Common Crawl’s names), parse_all, outlinks_all, and fetch_live: what a',
+    'fetch that still runs, or was stopped, has done so far, to the last second. Queries only read.',
+    '',
     "url_key('URL') and host_key('HOST') give the keys of a URL, which is normalized first, and of a host.",
   ].join('\n'),
   examples: [
@@ -24,6 +26,7 @@ export const command = defineCommand({
       'crawl sql --format parquet -o pages.parquet "FROM parse"',
       'the newest parse of each segment as a file',
     ],
+    ['crawl sql "SELECT status, reason, count(*) FROM fetch_live GROUP BY ALL"', 'a fetch while it runs'],
     ['crawl sql < question.sql', 'a query from a file'],
   ],
   options: {
