@@ -8,6 +8,7 @@ import type {Snapshot} from '../lib/store/store.ts';
 import {bindSnapshot} from '../lib/store/views.ts';
 import {hostKey, urlKey} from '../lib/url/keys.ts';
 import {normalizeUrl} from '../lib/url/normalize.ts';
+import {defineFunctions} from './query-functions.ts';
 import {defineLive, fillLive, liveTable, namesLive, unfinished} from './query-live.ts';
 import {expandKeys, explained, isExplain} from './query-text.ts';
 import {type CrawlReader, openReader, type ReadSettings, readSnapshot} from './read-crawl.ts';
@@ -44,6 +45,7 @@ export async function openQueries(settings: QuerySettings): Promise<QuerySession
   const {policy} = await readPolicies(settings.dir, settings.config);
   const reader = await openReader(settings);
   try {
+    await defineFunctions(reader.db, settings.config);
     await defineLive(reader.db);
     await confine(reader.db, settings);
   } catch (error) {

@@ -19,6 +19,9 @@ export const command = defineCommand({
     'fetch that still runs, or was stopped, has done so far, to the last second. Queries only read.',
     '',
     "url_key('URL') and host_key('HOST') give the keys of a URL, which is normalized first, and of a host.",
+    'decode_payload(payload, content_encoding) undoes the content coding; payload_text(payload, content_encoding,',
+    "content_type) makes a text of it, null where it is none; header_value(response_header, 'content-type') reads a",
+    'header. These three take about a millisecond a page, on one thread: parse has text and title in its tables.',
   ].join('\n'),
   examples: [
     ['crawl sql "SELECT status, count(*) FROM crawldb GROUP BY ALL"', 'the crawldb by status'],

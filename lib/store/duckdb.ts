@@ -29,6 +29,17 @@ export interface CopyOptions {
   readonly facts?: FileRef['facts'];
 }
 
+/**
+ * A function of SQL that is computed here, on the thread of JavaScript, a vector at a time; so it takes much longer
+ * than one of DuckDB's own. Null arguments come as null. What it throws fails the query.
+ */
+export interface SqlFunction {
+  readonly name: string;
+  readonly parameters: readonly ('BLOB' | 'VARCHAR')[];
+  /** The result is a BLOB: the library cuts a text at its first NUL. `decode` makes a text of it. */
+  call(...args: (Uint8Array | string | null)[]): Uint8Array | null;
+}
+
 /** One DuckDB instance in memory. Close it. */
 export interface Database {
   /** One or more statements. Named parameters ($name) in each. */
@@ -44,6 +55,8 @@ export interface Database {
   describe(sql: string, params?: SqlParameters): Promise<{name: string; type: string}[]>;
   /** Kinds of the statements in a text, as `SELECT` and `COPY`, without running any. For SQL that a person typed. */
   statementKinds(sql: string): Promise<string[]>;
+  /** Makes a function for all queries of this instance. */
+  define(fn: SqlFunction): Promise<void>;
   /** Writes the rows of `select` (its order kept) as a file of the table, each column cast to its declared type. */
   copy<T extends Table>(
     select: string,
@@ -172,6 +185,24 @@ class DuckDatabase implements Database {
       }
       return kinds;
     });
+  }
+
+  async define({name, parameters, call}: SqlFunction): Promise<void> {
+    const scalar = api.DuckDBScalarFunction.create({
+      name,
+      parameterTypes: parameters.map((type) => api[type]),
+      returnType: api.BLOB,
+      specialHandling: true, // of nulls: they are passed on
+      mainFunction: (_info, chunk, output) => {
+        const columns = parameters.map((_type, at) => chunk.getColumnVector(at));
+        for (let row = 0; row < chunk.rowCount; row++) {
+          const result = call(...columns.map((column) => plainValue(column.getItem(row), false) as string)); // as declared
+          output.setItem(row, result === null ? null : new api.DuckDBBlobValue(result));
+        }
+        output.flush();
+      },
+    });
+    (await this.#connection()).registerScalarFunction(scalar);
   }
 
   async copy<T extends Table>(
