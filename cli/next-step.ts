@@ -10,7 +10,7 @@ export function stageOf(info: SegmentInfo): SegmentStage {
   return info.current === undefined ? 'fetched' : 'parsed';
 }
 
-/** The command that brings the crawl onand why. */
+/** The command that brings the crawl on, and why. */
 export function nextStep(manifest: Pick<Manifest, 'segments' | 'slots'>): {
   readonly command: string;
   readonly why: string;
@@ -23,5 +23,6 @@ export function nextStep(manifest: Pick<Manifest, 'segments' | 'slots'>): {
   if (has('parsed')) return {command: 'crawl updatedb', why: 'a segment is parsed and not applied'};
   if (has('applied'))
     return {command: 'crawl invertlinks', why: 'a segment is applied and its links are not inverted'};
-  return {command: 'crawl generate', why: 'all segments are done'};
+  const none = Object.keys(manifest.segments).length === 0;
+  return {command: 'crawl generate', why: none ? 'there is no segment yet' : 'all segments are done'};
 }

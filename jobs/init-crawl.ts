@@ -1,10 +1,10 @@
-import {mkdir, open} from 'node:fs/promises';
+import {open} from 'node:fs/promises';
 import {join, resolve} from 'node:path';
 import {loadConfig} from '../lib/config/load.ts';
 import {configTemplate} from '../lib/config/template.ts';
 import {CrawlError, systemCode} from '../lib/errors.ts';
 import {makeFolders} from '../lib/store/crawl.ts';
-import {writeError} from '../lib/store/durable.ts';
+import {makeFolder, writeError} from '../lib/store/durable.ts';
 import {configFile} from './open-config.ts';
 
 /**
@@ -19,11 +19,11 @@ export async function initCrawl(dir: string, given: Readonly<Record<string, stri
   const text = configTemplate(given);
   loadConfig({file: {name: configFile, text}, env: {}}); // a bad value must not reach the file
   try {
-    await mkdir(root, {recursive: true});
+    await makeFolder(root);
   } catch (error) {
     const code = systemCode(error);
-    if (code === 'EEXIST' || code === 'ENOTDIR')
-      throw new CrawlError('NOT_WRITABLE', `${root} is not a folder`, {
+    if (code === 'EEXIST' || code === 'ENOTDIR' || code === 'ENOENT')
+      throw new CrawlError('NOT_WRITABLE', `${root} cannot be made a folder`, {
         facts: {dir: root},
         hint: 'Choose another name.',
       });

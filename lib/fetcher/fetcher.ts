@@ -377,7 +377,7 @@ export class Fetcher {
       facts: {
         bytes: this.work.tally.counters.body_bytes_total ?? 0,
         per_second: elapsed > 0 ? Math.round(worklist.done / elapsed) : 0,
-        ...(last ? {} : {active: queues.active, hosts_waiting: queues.scheduled}),
+        ...(last ? {} : {active: queues.active, waiting: queues.scheduled}),
         ...(this.#outage.since === null ? {} : {waiting_for: 'own network'}),
       },
     });

@@ -10,7 +10,7 @@ export const seeds = table({
     run: {type: 'text', doc: 'Run of inject that read the line.'},
     source: {type: 'text', doc: 'File name, `-` for standard input, or `argument`.'},
     line: {type: 'int32', doc: 'Line in the file, from 1; position among the arguments.'},
-    text: {type: 'text', doc: 'The line as it was.'},
+    text: {type: 'text', doc: 'The line as it was, at most 8,192 characters.'},
     url: {type: 'text', nullable: true, doc: 'Normalized URL; null where there is none.'},
     host_key: {type: 'key', nullable: true, doc: 'Key of its host.'},
     url_key: {type: 'key', nullable: true, doc: 'Key of the URL.'},

@@ -69,10 +69,12 @@ class LocalCrawl implements CrawlStore {
     const read = await readManifest(this.dir, number);
     if (read === undefined) {
       const kept = await manifestNumbers(this.dir);
-      const range = kept.length === 0 ? 'none is' : `${kept[0]} to ${kept.at(-1)} are`;
-      throw new CrawlError('MANIFEST_INVALID', `manifest ${number} is not kept: ${range}`, {
+      const gap = number > (kept[0] ?? 0) && number < (kept.at(-1) ?? 0);
+      const range =
+        kept.length === 0 ? 'none is kept' : `the oldest is ${kept[0]}, the newest ${kept.at(-1)}`;
+      throw new CrawlError('MANIFEST_INVALID', `manifest ${number} is not there: ${range}`, {
         facts: {number},
-        hint: 'Choose a number within that range.',
+        hint: gap ? 'It was removed by hand; choose another number.' : 'Choose a number within that range.',
       });
     }
     return this.#snapshot(read);

@@ -1,5 +1,5 @@
 import {randomBytes} from 'node:crypto';
-import {type FileHandle, link, mkdir, open, readFile, rename, unlink} from 'node:fs/promises';
+import {type FileHandle, link, mkdir, open, readFile, rename, stat, unlink} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
 import {CrawlError, systemCode} from '../errors.ts';
 
@@ -18,6 +18,27 @@ export function writeError(error: unknown, path: string): unknown {
     default:
       return error;
   }
+}
+
+/**
+ * Makes a folder and those above it. Not by mkdir's own `recursive`, which never returns where a folder can't be made
+ * though its parent is there, as below /proc (seen in Node 20.20.2).
+ */
+export async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path);
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === 'EEXIST' && (await stat(path)).isDirectory()) return;
+    const parent = dirname(path);
+    if (code !== 'ENOENT' || parent === path || (await exists(parent))) throw error;
+    await makeFolder(parent);
+    await makeFolder(path);
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined)) !== undefined;
 }
 
 /** Makes the names in a folder durable. Windows cannot sync folders; errors there are ignored. */

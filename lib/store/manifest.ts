@@ -52,6 +52,10 @@ export async function manifestNumbers(dir: string): Promise<number[]> {
     names = await readdir(join(dir, manifestFolder));
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return [];
+    if (systemCode(error) === 'ENOTDIR')
+      throw new CrawlError('MANIFEST_INVALID', `${join(dir, manifestFolder)} is no folder`, {
+        hint: 'Restore the folder manifests/ from a copy of the crawl.',
+      });
     throw error;
   }
   return names
@@ -89,7 +93,10 @@ export async function readHighest(dir: string): Promise<ReadManifest | undefined
 }
 
 function invalid(path: string, why: string): CrawlError {
-  return new CrawlError('MANIFEST_INVALID', `manifest ${path} is not whole: ${why}`, {facts: {path}});
+  return new CrawlError('MANIFEST_INVALID', `manifest ${path} is not whole: ${why}`, {
+    facts: {path},
+    hint: 'The manifest before it is whole: crawl sql --as-of N reads it, and to go back to it move this file away.',
+  });
 }
 
 function parseManifest(text: string, path: string): Manifest {

@@ -229,3 +229,14 @@ test('a folder without crawl.yaml is no crawl; tables without a manifest are a d
   await mkdir(join(dir, 'segments', '20260101000000'));
   await assert.rejects(openCrawl(dir), {code: 'MANIFEST_INVALID'});
 });
+
+test('a folder that cannot be made is an error at once, and manifests that are no folder are named', async (t) => {
+  const {initCrawl} = await import('../../jobs/init-crawl.ts');
+  if (process.platform === 'linux')
+    await assert.rejects(initCrawl('/proc/no-such/crawl'), {code: 'NOT_WRITABLE'});
+  const dir = join(await temporaryFolder(t), 'a', 'b');
+  assert.equal(await initCrawl(dir), dir);
+  await rm(join(dir, 'manifests'), {recursive: true});
+  await writeFile(join(dir, 'manifests'), '');
+  await assert.rejects(openCrawl(dir), {code: 'MANIFEST_INVALID', message: /manifests is no folder/});
+});

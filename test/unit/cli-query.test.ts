@@ -104,7 +104,7 @@ test('crawl sql -o writes a whole file or none', async (t) => {
 test('an unknown manifest or segment', async (t) => {
   const cwd = temporaryFolder(t);
   await crawl(cwd, ['init']);
-  assert.match((await crawl(cwd, ['sql', '--as-of', '7', 'SELECT 1'])).stderr, /manifest 7 is not kept/);
+  assert.match((await crawl(cwd, ['sql', '--as-of', '7', 'SELECT 1'])).stderr, /manifest 7 is not there/);
   const segment = await crawl(cwd, ['sql', '--segments', '20260101000000', 'SELECT 1']);
   assert.deepEqual([segment.code, /no segment 20260101000000/.test(segment.stderr)], [2, true]);
 });
