@@ -5,7 +5,7 @@ import {systemCode} from '../lib/errors.ts';
 import {type FetchEnd, Fetcher} from '../lib/fetcher/fetcher.ts';
 import {KeyMap} from '../lib/fetcher/key-map.ts';
 import {Replay} from '../lib/fetcher/replay.ts';
-import type {CaptureSink} from '../lib/fetcher/settings.ts';
+import type {CaptureSink, KnownTargets} from '../lib/fetcher/settings.ts';
 import type {Capture} from '../lib/schema/fetch.ts';
 import {fetchlist} from '../lib/schema/fetchlist.ts';
 import {type HostRuleRow, hostrules, hoststate, hoststats, robots} from '../lib/schema/hostdb.ts';
@@ -19,6 +19,7 @@ import {journalOutcomes, readJournal} from '../lib/store/journal-read.ts';
 import {readTable} from '../lib/store/parquet-read.ts';
 import {hostOf, registeredDomain} from '../lib/url/host.ts';
 import {urlPolicy} from '../lib/url/normalize.ts';
+import {knownTargets} from './fetch-known.ts';
 import {sealFetch} from './fetch-seal.ts';
 import {httpClient} from './http-client.ts';
 import type {Task, TaskContext, TaskResult} from './job.ts';
@@ -50,8 +51,9 @@ export async function fetchTask(task: Task, ctx: TaskContext): Promise<TaskResul
   let end: FetchEnd;
   let fetcher: Fetcher;
   try {
-    fetcher = makeFetcher(params, ctx, sink, await seedScopes(task, ctx));
-    await load(fetcher, task, params, ctx, folder, proven);
+    const notDue = knownTargets(task, params, ctx);
+    fetcher = makeFetcher(params, ctx, sink, await seedScopes(task, ctx), notDue);
+    await load(fetcher, task, params, ctx, folder, proven, notDue);
     end = await fetcher.run();
     await sink.settled();
   } finally {
@@ -84,6 +86,7 @@ function makeFetcher(
   ctx: TaskContext,
   sink: CaptureSink,
   scopes: ReadonlyMap<string, Stay>,
+  notDue: KnownTargets,
 ): Fetcher {
   const {config, texts} = params;
   return new Fetcher({
@@ -94,6 +97,7 @@ function makeFetcher(
     scope: makeScope(config.scope, config.url, config.links, texts.scopeFiles),
     urlPolicy: urlPolicy(config.url, texts.urlRules),
     seedScopes: scopes,
+    notDue,
     changedRules: rulesByHand(ctx.store.dir),
     effects: ctx,
     leaseOk: () => ctx.leaseOk(),
@@ -116,6 +120,7 @@ async function load(
   ctx: TaskContext,
   folder: string,
   proven: boolean,
+  notDue: KnownTargets,
 ): Promise<void> {
   const {work} = fetcher;
   const {done, begun} = await doneBefore(folder);
@@ -141,6 +146,7 @@ async function load(
     for await (const rows of journalOutcomes(journalFolder(ctx, other, part)))
       for (const row of rows) replay.takePoliteness(row);
   if (!begun) return;
+  await notDue.load();
   for await (const {entries} of readJournal(folder))
     for (const {row, payload} of entries) replay.take(row, row.kind === 'robots' ? payload : null);
   replay.finish(proven, fetcher.now());

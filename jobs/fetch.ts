@@ -72,6 +72,7 @@ export const fetch = defineJob({
       ...(await snapshot.files('hoststats')),
       ...(await snapshot.files('hostrules')),
       ...(await snapshot.files('seeds')),
+      ...(await snapshot.files('crawldb')),
       ...(config.storage.dedup ? await snapshot.tableFiles('content') : []),
     ];
     const tasks = Array.from({length: info.partitions}, (_, part): Task => {

@@ -12,7 +12,7 @@
  */
 import type {Config} from '../config/settings.ts';
 import {CrawlError} from '../errors.ts';
-import type {HttpRequest} from '../http/exchange.ts';
+import type {HttpRequest, ResponseHead} from '../http/exchange.ts';
 import type {Reason} from '../schema/reason.ts';
 import {maxSitemapBytes} from '../sitemap/sitemap.ts';
 import {mimeOf} from './captures.ts';
@@ -32,6 +32,11 @@ const graceMs = 10_000; // chosen: how long running requests may take after a si
 const progressMs = 250; // chosen: as often as a terminal is worth redrawing
 const rulesMs = 2500; // with the loop's own tick, a rule by hand holds within five seconds
 const diskCheckMs = 1000; // chosen: a disk does not fill its last gigabyte faster
+
+/** Only a redirect asks what is known of its target. */
+function mayRedirect(head: ResponseHead | null): boolean {
+  return head !== null && head.status >= 300 && head.status < 400 && head.status !== 304;
+}
 
 export class Fetcher {
   readonly work: FetchWork;
@@ -243,18 +248,14 @@ export class Fetcher {
     const sent = this.now();
     this.#settings.client
       .exchange(request)
-      .then((exchange) =>
-        this.#ended({
-          host,
-          index,
-          item,
-          sent,
-          ended: this.now(),
-          exchange,
-          conditional: conditional.length > 0,
-          typeRefused,
-        }),
-      )
+      .then((exchange) => {
+        const facts = {host, index, item, sent, ended: this.now(), exchange};
+        const done = {...facts, conditional: conditional.length > 0, typeRefused};
+        const {notDue} = this.#settings;
+        if (notDue === undefined || item.kind === 'robots' || !mayRedirect(exchange.head))
+          return this.#ended(done);
+        return notDue.load().then(() => this.#ended(done));
+      })
       .catch((error: unknown) => {
         this.#failure ??= {error};
       })

@@ -33,10 +33,20 @@ export interface FetcherSettings {
   readonly closed: boolean;
   /** How far links may lead from a seed, where its seed line says so. */
   readonly seedScopes?: ReadonlyMap<string, Stay>;
+  /** URLs that the crawl knows and that are not due: where a redirect leads to one, it is not asked again. */
+  readonly notDue?: KnownTargets;
   /** Rules by hand, if they have changed since it was last asked; asked every five seconds. */
   readonly changedRules?: () => Promise<readonly HostRule[] | undefined>;
   /** Free bytes on the disk; asked at most once a second. */
   readonly freeBytes?: () => Promise<number>;
+}
+
+/** Keys of URLs, read when the first redirect asks for them. */
+export interface KnownTargets {
+  /** Resolves when `has` can tell. The same promise each time. */
+  load(): Promise<void>;
+  /** False while it is not loaded. */
+  has(urlKey: bigint): boolean;
 }
 
 /** Why a fetch ended before its time, to go on later. */

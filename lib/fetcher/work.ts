@@ -190,11 +190,12 @@ export class FetchWork {
     return host.politeness.nextAllowed;
   }
 
-  /** Queues the target of a redirect as a hop, unless it is not this fetch's to ask, or is asked anyway. */
+  /** Queues the target of a redirect as a hop, unless it is not this fetch's to ask, is asked anyway, or is not due. */
   follow(item: WorkItem, target: string): void {
     const url = identify(target);
     if (!this.hosts.hasDomain(url.url_host_registered_domain)) return;
     if (this.worklist.find(url.url_key) !== undefined) return;
+    if (this.#settings.notDue?.has(url.url_key)) return;
     const host = this.hosts.host(url.url_host_name, url.url_host_registered_domain, url.host_key);
     const index = this.worklist.addExtra({
       kind: 'hop',

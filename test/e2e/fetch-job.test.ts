@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import {existsSync} from 'node:fs';
 import {join} from 'node:path';
 import test from 'node:test';
+import {newRow} from '../../lib/crawldb/row.ts';
 import {CrawlError} from '../../lib/errors.ts';
-import {hostKey} from '../../lib/url/keys.ts';
+import type {CrawlDatum} from '../../lib/schema/crawldb.ts';
+import {hostKey, identify} from '../../lib/url/keys.ts';
 import {fetchCrawl} from '../support/fetch-crawl.ts';
 import {type Site, serveWeb} from '../support/fetch-web.ts';
 import {commitRows} from '../support/job-harness.ts';
@@ -121,6 +123,53 @@ test('the next fetch knows robots.txt, sends conditions, and refers to payloads 
   assert.equal(report.counters.payloads_shared_total, 1);
   const contents = await crawl.sql<{n: number}>('SELECT count(*)::INTEGER AS n FROM content');
   assert.equal(contents[0]!.n, 1, 'one payload for all four');
+});
+
+test('a redirect to a URL that is known and not due asks nothing; to one that is due or new it is followed', async (t) => {
+  const web = await serveWeb(t, {
+    'a.test': (path, request, times) => {
+      const to = /^\/to(\/.*)$/.exec(path)?.[1];
+      return to === undefined ? plain(path, request, times) : {status: 301, headers: {location: to}};
+    },
+  });
+  const crawl = await fetchCrawl(t, [`network.connect_to=${web.connectTo}`]);
+  const known = (path: string, next: number): CrawlDatum => ({
+    ...newRow(
+      identify(`http://a.test${path}`),
+      {score: 1, depth: 0, seed: null, tag: null, hopType: 'L', time: new Date(0), from: null, intervalS: 60},
+      1,
+    ),
+    next_fetch_time: new Date(next),
+  });
+  const later = Date.now() + 1e9;
+  await commitRows({...crawl, config: crawl.config}, [
+    {
+      slot: 'crawldb',
+      table: 'crawldb',
+      rows: [known('/held', later), known('/due', 0)],
+      facts: {kind: 'base', bucket: 0, buckets: 1},
+    },
+  ]);
+  await crawl.generate(
+    first,
+    ['/to/held', '/to/due', '/to/new'].map((path) => `http://a.test${path}`),
+  );
+  await crawl.fetch();
+  assert.deepEqual(web.paths('a.test').sort(), [
+    '/due',
+    '/new',
+    '/robots.txt',
+    '/to/due',
+    '/to/held',
+    '/to/new',
+  ]);
+  const rows = await crawl.sql<Record<string, unknown>>(
+    `SELECT url, fetch_redirect FROM captures WHERE kind = 'page' ORDER BY url`,
+  );
+  assert.deepEqual(
+    rows.map((row) => Object.values(row)),
+    ['due', 'held', 'new'].map((name) => [`http://a.test/to/${name}`, `http://a.test/${name}`]),
+  );
 });
 
 test('a host that asks for patience is not asked again in this crawl before its time', async (t) => {
