@@ -57,7 +57,7 @@ async function heldPayloads(
   try {
     await bindTables(db, ctx.store, {content: contents});
     await db.run('CREATE TABLE journalled (content_sha256 VARCHAR)');
-    for await (const rows of journalOutcomes(folder)) {
+    for await (const rows of journalOutcomes(folder, ['content_sha256', 'content_length'])) {
       const digests = rows.flatMap(({content_sha256: sha256, content_length: length}) =>
         sha256 !== null && (length ?? 0) >= leastShared ? [sha256] : [],
       );

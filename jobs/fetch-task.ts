@@ -157,7 +157,7 @@ async function load(
 async function doneBefore(folder: string): Promise<{done: KeyMap; begun: boolean}> {
   const done = new KeyMap();
   let begun = false;
-  for await (const rows of journalOutcomes(folder))
+  for await (const rows of journalOutcomes(folder, ['kind', 'url_key']))
     for (const row of rows) {
       begun = true;
       if (row.kind === 'page' || row.kind === 'sitemap') done.set(row.url_key, 0);

@@ -32,6 +32,8 @@ export interface ReadBatchesOptions {
    * written are read whole.
    */
   readonly withoutLastColumn?: boolean;
+  /** Only these columns are in the rows; batches that may be half written have all. */
+  readonly columns?: readonly string[];
 }
 
 /** All whole batches of a stream file; ends in silence where the file is torn. */
@@ -48,8 +50,8 @@ export async function* readBatches(
     for (const place of batches) {
       const last = place === batches.at(-1);
       const short = options.withoutLastColumn === true && !last;
-      const names = Object.keys(table.columns);
-      if (short) names.pop();
+      const all = Object.keys(table.columns);
+      const names = last ? all : (options.columns ?? (short ? all.slice(0, -1) : all));
       const batch = await readBatchAt(handle, schema, place, short);
       yield {rows: place.rows, last, row: rowReader(table, names, batch)};
     }

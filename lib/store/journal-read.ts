@@ -1,6 +1,6 @@
 import type {Capture} from '../schema/fetch.ts';
 import {journalFiles} from './journal.ts';
-import {type ReadBatch, readBatches} from './journal-batches.ts';
+import {type ReadBatch, type ReadBatchesOptions, readBatches} from './journal-batches.ts';
 import {isWhole, type JournalEntry, journalEntry, journalTable} from './journal-table.ts';
 
 /** What a piece of a journal holds. */
@@ -16,20 +16,24 @@ export interface JournalBatch {
  * against its checksum and its payload's digest, and what differs is counted as lost: that URL is fetched again.
  */
 export async function* readJournal(dir: string): AsyncGenerator<JournalBatch> {
-  yield* readEntries(dir, false);
+  yield* readEntries(dir, {});
 }
 
 /**
- * The rows of the same outcomes, without payloads, which stay on the disk: who is done, for the resumption of a
- * fetch.
+ * The rows of the same outcomes, or some columns of them, without payloads, which stay on the disk: who is done, for
+ * the resumption of a fetch.
  */
-export async function* journalOutcomes(dir: string): AsyncGenerator<readonly Capture[]> {
-  for await (const {entries} of readEntries(dir, true)) yield entries.map((entry) => entry.row);
+export async function* journalOutcomes<K extends keyof Capture = keyof Capture>(
+  dir: string,
+  columns?: readonly K[],
+): AsyncGenerator<readonly Pick<Capture, K>[]> {
+  const options = {withoutLastColumn: true, ...(columns && {columns})};
+  for await (const {entries} of readEntries(dir, options)) yield entries.map((entry) => entry.row);
 }
 
-async function* readEntries(dir: string, withoutLastColumn: boolean): AsyncGenerator<JournalBatch> {
+async function* readEntries(dir: string, options: ReadBatchesOptions): AsyncGenerator<JournalBatch> {
   for (const path of await journalFiles(dir))
-    for await (const batch of readBatches(journalTable, path, {withoutLastColumn})) yield readBatch(batch);
+    for await (const batch of readBatches(journalTable, path, options)) yield readBatch(batch);
 }
 
 function readBatch(batch: ReadBatch): JournalBatch {

@@ -30,6 +30,8 @@ export interface Sealed {
 
 /** DESIGN: a part of a segment has ceil(bytes / 256 MB) files. */
 const defaultFileBytes = 256 * 2 ** 20;
+/** What a row of `fetch` takes in a file, about. */
+const rowBytes = 500;
 
 /**
  * Turns the journals of a folder into files of `fetch` and `content`, in the order of arrival. Of several
@@ -48,29 +50,27 @@ export async function sealJournals(dir: string, options: SealOptions): Promise<S
   try {
     for await (const batch of readJournal(dir)) {
       lost += batch.lost;
+      const rows: Capture[] = [];
+      const payloads: ContentRow[] = [];
       for (const {row, payload} of batch.entries) {
         if (winners.get(identity(row)) !== at++) {
           superseded++;
           continue;
         }
-        if (payload === null || row.content_sha256 === null || row.content_digest === null) {
-          await fetchFiles.write(row, 500);
-          continue;
-        }
+        rows.push(row);
+        if (payload === null || row.content_sha256 === null || row.content_digest === null) continue;
         const sha256 = row.content_sha256;
         const held = stored.has(sha256)
           ? options.segment
           : options.alreadyStored?.(sha256, payload.byteLength);
         if (held === undefined) {
           stored.add(sha256);
-          await contentFiles.write(
-            contentRow(options.segment, row.content_digest, sha256, payload),
-            payload.byteLength,
-          );
+          payloads.push(contentRow(options.segment, row.content_digest, sha256, payload));
         } else shared++;
         row.content_segment = held ?? options.segment;
-        await fetchFiles.write(row, 500);
       }
+      await contentFiles.write(payloads, ({payload}) => payload.byteLength);
+      await fetchFiles.write(rows, () => rowBytes);
     }
     return {
       fetch: await fetchFiles.close(),
@@ -101,7 +101,8 @@ function contentRow(segment: string, digest: string, sha256: string, payload: Ui
 async function latestOutcomes(dir: string): Promise<Map<string | bigint, number>> {
   const latest = new Map<string | bigint, number>();
   let at = 0;
-  for await (const rows of journalOutcomes(dir)) for (const row of rows) latest.set(identity(row), at++);
+  for await (const rows of journalOutcomes(dir, identityColumns))
+    for (const row of rows) latest.set(identity(row), at++);
   return latest;
 }
 
@@ -109,11 +110,13 @@ async function latestOutcomes(dir: string): Promise<Map<string | bigint, number>
  * Which request an outcome is of. Pages are asked for once; hops and robots.txt as often as something leads to
  * them, so what led there belongs to their identity. (Pages as one number, since there are many.)
  */
-function identity(row: Capture): string | bigint {
+function identity(row: Pick<Capture, (typeof identityColumns)[number]>): string | bigint {
   return row.kind === 'page' && row.hop === 0
     ? (row.host_key << 64n) | row.url_key
     : `${row.kind} ${row.hop} ${row.host_key} ${row.url_key} ${row.origin_url}`;
 }
+
+const identityColumns = ['kind', 'hop', 'host_key', 'url_key', 'origin_url'] as const;
 
 /** Files of one table, each closed at a size. */
 class FileSeries<T extends Table> {
@@ -128,11 +131,17 @@ class FileSeries<T extends Table> {
     this.#limit = limit;
   }
 
-  async write(row: Row<T>, bytes: number): Promise<void> {
-    this.#file ??= await this.#create();
-    await this.#file.write([row]);
-    this.#bytes += bytes;
-    if (this.#bytes >= this.#limit) await this.#end();
+  async write(rows: readonly Row<T>[], bytesOf: (row: Row<T>) => number): Promise<void> {
+    let from = 0;
+    for (let to = 1; to <= rows.length; to++) {
+      this.#bytes += bytesOf(rows[to - 1]!);
+      const full = this.#bytes >= this.#limit;
+      if (!full && to < rows.length) continue;
+      this.#file ??= await this.#create();
+      await this.#file.write(rows.slice(from, to));
+      from = to;
+      if (full) await this.#end();
+    }
   }
 
   async close(): Promise<readonly FileRef[]> {

@@ -61,8 +61,10 @@ export function isWhole(values: Readonly<Record<string, unknown>>): boolean {
 function rowCheck(values: readonly unknown[]): number {
   let check = 0;
   let text = '';
-  for (const [place, value] of values.entries())
+  for (let place = 0; place < values.length; place++) {
+    const value = values[place];
     if (value instanceof Uint8Array) check = crc32(value, check);
     else if (value !== null) text += `${place} ${value instanceof Date ? value.getTime() : value}\0`;
+  }
   return crc32(text, check);
 }

@@ -28,7 +28,7 @@ const groupRows = 122_880;
 const rawColumns: ReadonlySet<string> = new Set(['payload']);
 
 /**
- * Columns of prose: long, many, few equal. PLAIN, since a dictionary of them is built for nothing; BROTLI, which at
+ * Columns of prose and headers: long, many, few equal. PLAIN, since a dictionary of them is built for nothing; BROTLI, which at
  * its fastest takes a third of gzip's time and 2 % more space; see docs/decisions/0010.
  */
 const proseColumns: ReadonlySet<string> = new Set([
@@ -38,6 +38,8 @@ const proseColumns: ReadonlySet<string> = new Set([
   'description',
   'href',
   'anchor',
+  'request_header',
+  'response_header',
 ]);
 
 /** GZIP level: chosen for writing speed; see docs/decisions/0010. */
