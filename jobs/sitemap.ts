@@ -206,9 +206,11 @@ async function find(db: Database, ctx: TaskContext, params: SitemapParams): Prom
   if (!params.fromRobots) return;
   await db.run(sql.lineage);
   const hosts = new Set(params.hosts);
+  const unheard = new Set(hosts);
   for await (const batch of db.stream(sql.origins)) {
     ctx.signal.throwIfAborted();
     const origins = batch as unknown as readonly Origin[]; // the columns of the query
+    for (const {origin} of origins) unheard.delete(hostOf(origin));
     await insert(
       origins
         .filter(({origin}) => hosts.size === 0 || hosts.has(hostOf(origin)))
@@ -217,6 +219,7 @@ async function find(db: Database, ctx: TaskContext, params: SitemapParams): Prom
         ),
     );
   }
+  for (const host of unheard) ctx.log('warn', 'host_without_robots', {host});
 }
 
 function sitemapsOf({origin, sitemaps}: Origin, wellKnown: boolean): readonly string[] {

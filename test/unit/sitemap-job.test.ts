@@ -90,7 +90,15 @@ test('sitemaps of robots.txt files: as near as their host, of known hosts only, 
     row('http://b.test/sitemap_index.xml', 'http://b.test/', 1),
     row('http://cdn.test/1.xml', home, 2),
   ]);
-  const again = await crawl.run(sitemap, {...sitemapOptions, hosts: ['b.test'], wellKnown: true});
+  const again = await crawl.run(sitemap, {
+    ...sitemapOptions,
+    hosts: ['b.test', 'unheard.test'],
+    wellKnown: true,
+  });
+  assert.deepEqual(
+    crawl.effects.events.filter(({event}) => event === 'host_without_robots').map(({fields}) => fields),
+    [{host: 'unheard.test'}],
+  );
   assert.deepEqual(
     [again.counters.sitemaps_found_total, again.counters.sitemaps_known_total],
     [2, 2],
