@@ -1,4 +1,5 @@
 import type {ParsedBase} from './base.ts';
+import {maxHost, maxLabel} from './host.ts';
 import {charKind, charKinds, hexValue} from './percent.ts';
 import type {HostPolicy, UrlPolicy} from './policy.ts';
 
@@ -117,11 +118,12 @@ function plainHostEnd(url: string, start: number): number {
     if (code === 45) {
       if (i === label + 3 && url.charCodeAt(i - 1) === 45) return -1;
     } else if (code === dot) {
-      if (i === label) return -1;
+      if (i === label || i - label > maxLabel) return -1;
       label = i + 1;
     } else {
       const first = url.charCodeAt(label);
-      if (i === label || (first >= 48 && first <= 57)) return -1;
+      if (i === label || i - label > maxLabel || i - start > maxHost || (first >= 48 && first <= 57))
+        return -1;
       if (code === slash) return i;
       return code === 58 ? plainPortEnd(url, i + 1, start) : -1;
     }

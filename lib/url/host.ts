@@ -3,6 +3,10 @@ import {ownCopy} from './own-copy.ts';
 
 /** Host names: out of a URL, and by the Public Suffix List (its ICANN part, as in Common Crawl's columns). */
 
+/** Most characters of a label, and of a name. @see RFC 1035, 2.3.4 */
+export const maxLabel = 63;
+export const maxHost = 253;
+
 /** Host of a URL, without userinfo and port, IPv6 addresses in their brackets; empty where it has none. */
 export function hostOf(url: string): string {
   const scheme = url.indexOf('://');

@@ -1,6 +1,7 @@
 import type {Reason} from '../schema/reason.ts';
 import {maxInput, type ParsedBase, parseBase} from './base.ts';
 import {alreadyNormal, joinSimply} from './fast.ts';
+import {maxHost, maxLabel} from './host.ts';
 import {parseUrl} from './parse.ts';
 import type {UrlPolicy} from './policy.ts';
 import {joinParts, partsOf, steps} from './steps.ts';
@@ -139,9 +140,13 @@ function onePass(url: URL, policy: UrlPolicy, trace: UrlStep[] | undefined): Nor
   return {url: now};
 }
 
+const longLabel = new RegExp(`[^.]{${maxLabel + 1}}`);
+
 /** What makes a host no name in the DNS, although the parser takes it; text with gaps to fill in (`http://$host/`), mostly. */
 function hostProblem(host: string): string | undefined {
   if (host.startsWith('[')) return undefined;
   if (/[^a-z0-9._-]/.test(host)) return 'the host has a character that no name has';
-  return /^\.|\.\.|\.$|^$/.test(host) ? 'the host has an empty label' : undefined;
+  if (/^\.|\.\.|\.$|^$/.test(host)) return 'the host has an empty label';
+  if (host.length > maxHost || longLabel.test(host)) return 'the host is longer than a name can be';
+  return undefined;
 }

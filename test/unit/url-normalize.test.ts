@@ -293,6 +293,19 @@ test('the digest is of all that decides', () => {
   assert.equal(policyOf().digest, policyOf({}).digest);
 });
 
+test('a host that is longer than a name can be is none, the quick way and the plain one', () => {
+  const of = (host: string) => normalizeUrl(`http://${host}/`, policyOf());
+  const [whole, long] = ['a'.repeat(63), 'a'.repeat(64)];
+  const name = [whole, whole, whole, 'a'.repeat(61)].join('.');
+  for (const host of [`${whole}.com`, name]) assert.deepEqual(of(host), {url: `http://${host}/`});
+  for (const host of [`${long}.com`, `www.${long}`, `x_x.${long}`, `${name}a`, `a_${name}`])
+    assert.deepEqual(
+      of(host),
+      {reason: 'url_invalid', detail: 'the host is longer than a name can be'},
+      host,
+    );
+});
+
 test('versions belong to what they count: change the list or a normal form, and raise the version', () => {
   const hash = (value: unknown) =>
     createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 16);
