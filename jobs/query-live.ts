@@ -32,7 +32,10 @@ export function unfinished(snapshot: Snapshot, only: readonly string[] = []): st
 const batchRows = 1000;
 const insert = `INSERT INTO ${liveTable} ${rowsQuery(fetch.columns)}`;
 
-/** Fills it anew with what the journals of these segments hold by now; what is not flushed yet is not seen. */
+/**
+ * Fills it anew with what the journals of these segments hold by now; what is not flushed yet is not seen. Takes
+ * 0.3 ms of processor time a row (measured 2026-11), most of it DuckDB's, for the way through JSON.
+ */
 export async function fillLive(db: Database, dir: string, segments: readonly string[]): Promise<void> {
   await db.run(`TRUNCATE ${liveTable}`);
   for (const segment of segments)
