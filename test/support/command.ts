@@ -42,7 +42,7 @@ export async function query<R = Record<string, unknown>>(
   sql: string,
   ...flags: string[]
 ): Promise<R[]> {
-  const {code, stdout, stderr} = await crawl(['sql', '-C', dir, '--format', 'jsonl', ...flags, sql]);
+  const {code, stdout, stderr} = await crawl(['sql', '-C', dir, '--format', 'jsonl', ...flags, '--', sql]);
   if (code !== 0) throw new Error(stderr);
   return stdout
     .split('\n')
