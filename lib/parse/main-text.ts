@@ -12,18 +12,18 @@ import type {TextBlock} from './html-text.ts';
 export function mainText(blocks: readonly TextBlock[]): string | null {
   const measured = blocks.map((block) => ({
     block,
-    words: countWords(block.text),
+    text: block.text,
     links: block.linked / block.text.length,
   }));
   const kept: string[] = [];
   let heading: string | undefined;
-  for (const [index, {block, words, links}] of measured.entries()) {
+  for (const [index, {block, text, links}] of measured.entries()) {
     if (block.boilerplate) continue;
     if (block.heading !== 0 && links <= maxLinks) {
       heading = block.text;
       continue;
     }
-    if (!isContent(words, links, measured[index - 1] ?? none, measured[index + 1] ?? none)) continue;
+    if (!isContent(text, links, measured[index - 1] ?? none, measured[index + 1] ?? none)) continue;
     if (heading !== undefined) kept.push(heading);
     heading = undefined;
     kept.push(block.text);
@@ -33,31 +33,34 @@ export function mainText(blocks: readonly TextBlock[]): string | null {
 
 /** The numbers are those of the paper. */
 const maxLinks = 0.333333;
-const none = {words: 0, links: 0};
+const none = {text: '', links: 0};
 
 interface Measures {
-  readonly words: number;
+  readonly text: string;
   readonly links: number;
 }
 
-function isContent(words: number, links: number, previous: Measures, next: Measures): boolean {
+function isContent(text: string, links: number, previous: Measures, next: Measures): boolean {
   if (links > maxLinks) return false;
-  if (previous.links > 0.555556) return words > 40 || next.words > 17;
-  return words > 16 || next.words > 15 || previous.words > 4;
+  if (previous.links > 0.555556) return hasMoreWords(text, 40) || hasMoreWords(next.text, 17);
+  return hasMoreWords(text, 16) || hasMoreWords(next.text, 15) || hasMoreWords(previous.text, 4);
 }
 
 /** Longer blocks have more words than the tree asks for, in any language, and are not counted. */
 const longBlock = 300;
 
-/** Words; in scripts without spaces two characters count as one. */
-function countWords(text: string): number {
-  if (text.length > longBlock) return longBlock / 6;
+/** Whether a text has more than so many words; in scripts without spaces two characters count as one. */
+function hasMoreWords(text: string, few: number): boolean {
+  if (text.length > longBlock) return true;
+  if (text === '') return false;
   let words = 1;
   let wide = 0;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
     if (code === 32) words++;
     else if (code >= 0x0e00 && (code < 0x0f00 || (code >= 0x3040 && code < 0xa000))) wide++;
+    else continue;
+    if (words + (wide >> 1) > few) return true;
   }
-  return words + (wide >> 1);
+  return false;
 }
