@@ -1,33 +1,16 @@
 import assert from 'node:assert/strict';
-import {spawnSync} from 'node:child_process';
-import {mkdir, readdir} from 'node:fs/promises';
+import {readdir} from 'node:fs/promises';
 import {join} from 'node:path';
-import {type TestContext, test} from 'node:test';
+import {test} from 'node:test';
 import {CrawlError} from '../../lib/errors.ts';
 import {content} from '../../lib/schema/content.ts';
 import {fetch} from '../../lib/schema/fetch.ts';
 import {openDatabase} from '../../lib/store/duckdb.ts';
 import {openJournal} from '../../lib/store/journal.ts';
 import {createTableFile} from '../../lib/store/parquet.ts';
+import {smallDisk} from '../support/mounts.ts';
 import {sampleRow} from '../support/rows.ts';
 import {temporaryFolder} from '../support/temporary-crawl.ts';
-
-/** A folder with room for 1 MB; undefined where this user may not mount one. */
-async function smallDisk(t: TestContext): Promise<string | undefined> {
-  let mounted: string | undefined;
-  t.after(() => {
-    if (mounted !== undefined) spawnSync('umount', [mounted]);
-  }); // before the folder is removed
-  const dir = join(await temporaryFolder(t), 'small');
-  await mkdir(dir);
-  const {status} = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', dir]);
-  if (status !== 0) {
-    t.skip('mounting a small disk needs rights that this user has not');
-    return undefined;
-  }
-  mounted = dir;
-  return dir;
-}
 
 function isDiskFull(error: unknown): boolean {
   assert.ok(error instanceof CrawlError, `${error}`);
@@ -44,7 +27,7 @@ const row = {
 };
 
 test('rows that do not fit are DISK_FULL, and discard leaves nothing', async (t) => {
-  const dir = await smallDisk(t);
+  const dir = await smallDisk(t, '1m');
   if (dir === undefined) return;
   const file = createTableFile(content, join(dir, 'c.parquet'), {key: 'c'});
   await file.write([row, row, row]);
@@ -54,7 +37,7 @@ test('rows that do not fit are DISK_FULL, and discard leaves nothing', async (t)
 });
 
 test('a query’s result that does not fit is DISK_FULL and leaves nothing', async (t) => {
-  const dir = await smallDisk(t);
+  const dir = await smallDisk(t, '1m');
   if (dir === undefined) return;
   const db = await openDatabase({memoryBytes: 500e6, spillDir: await temporaryFolder(t)});
   t.after(() => db.close());
@@ -66,7 +49,7 @@ test('a query’s result that does not fit is DISK_FULL and leaves nothing', asy
 });
 
 test('a journal that does not fit is DISK_FULL at the next call', async (t) => {
-  const dir = await smallDisk(t);
+  const dir = await smallDisk(t, '1m');
   if (dir === undefined) return;
   const journal = await openJournal(join(dir, 'journal'), {sleep: () => new Promise(() => {})});
   await journal.append(sampleRow(fetch, 0), new Uint8Array(2_000_000));
