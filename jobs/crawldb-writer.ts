@@ -6,11 +6,11 @@ import {
   deltaFacts,
   needsCompaction,
 } from '../lib/crawldb/delta.ts';
-import {type Columns, createSql, rowsJson, rowsQuery} from '../lib/crawldb/json-rows.ts';
 import {crawldb} from '../lib/schema/crawldb.ts';
 import {hoststats} from '../lib/schema/hostdb.ts';
 import {type TableName, tables} from '../lib/schema/tables.ts';
 import {type Database, openDatabase, type SqlParameters} from '../lib/store/duckdb.ts';
+import {type AppendColumns, createSql} from '../lib/store/duckdb-append.ts';
 import type {Edit, FileRef} from '../lib/store/manifest-types.ts';
 import type {Snapshot, TableFile} from '../lib/store/store.ts';
 import {type BindWays, bindTables} from '../lib/store/views.ts';
@@ -118,18 +118,11 @@ function isTableName(name: string): name is TableName {
 export async function rowsTable(
   db: Database,
   name: string,
-  columns: Columns,
+  columns: AppendColumns,
 ): Promise<{insert(rows: readonly Readonly<Record<string, unknown>>[]): Promise<void>}> {
   await db.run(createSql(name, columns));
-  const sql = `INSERT INTO "${name}" ${rowsQuery(columns)}`;
-  return {
-    async insert(rows) {
-      for (let at = 0; at < rows.length; at += batchRows)
-        await db.run(sql, {rows: rowsJson(columns, rows.slice(at, at + batchRows))});
-    },
-  };
+  return {insert: (rows) => db.insert(name, columns, rows)};
 }
-const batchRows = 5000;
 
 const sql = readSql(import.meta.url, './crawldb-writer.sql', ['before', 'hoststats', 'summary', 'compact']);
 

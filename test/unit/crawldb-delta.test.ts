@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {applyDelta, compactionPlan, needsCompaction} from '../../lib/crawldb/delta.ts';
-import {rowsJson} from '../../lib/crawldb/json-rows.ts';
 import {balanceDomains} from '../../lib/crawldb/partition.ts';
 import {newSegmentIds, segmentTime} from '../../lib/crawldb/segment-id.ts';
 import type {FileRef} from '../../lib/store/manifest-types.ts';
@@ -68,19 +67,4 @@ test('segment ids rise, whatever the clock does, up to a day', () => {
   assert.deepEqual(newSegmentIds(['20260102235959', '20260101000000'], now, 1), ['20260103000000']);
   assert.equal(segmentTime('20260102030405'), Date.UTC(2026, 0, 2, 3, 4, 5));
   assert.throws(() => newSegmentIds(['20270101000000'], now, 1), {code: 'SEGMENT_STATE'});
-});
-
-test('rows on their way into SQL: large keys exact, bytes as hex, no character that breaks the text', () => {
-  const columns = {
-    key: {type: 'key'},
-    body: {type: 'bytes'},
-    at: {type: 'timestamp'},
-    text: {type: 'text'},
-  } as const;
-  const rows = [
-    {key: 2n ** 64n - 1n, body: Uint8Array.of(0, 255), at: new Date(1), text: 'a\0\ud800é', more: 1},
-  ];
-  assert.deepEqual(JSON.parse(rowsJson(columns, rows)), [
-    {key: '18446744073709551615', body: '00ff', at: '1970-01-01T00:00:00.001Z', text: 'a\ufffd\ufffdé'},
-  ]);
 });

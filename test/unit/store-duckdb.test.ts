@@ -7,6 +7,7 @@ import {CrawlError, type ErrorCode} from '../../lib/errors.ts';
 import {hoststate} from '../../lib/schema/hostdb.ts';
 import {table} from '../../lib/schema/table.ts';
 import {type Database, openDatabase, sqlString} from '../../lib/store/duckdb.ts';
+import {createSql} from '../../lib/store/duckdb-append.ts';
 import {createTableFile} from '../../lib/store/parquet.ts';
 import {tableDdl} from '../../lib/store/sql-types.ts';
 import {temporaryFolder} from '../support/temporary-crawl.ts';
@@ -393,4 +394,39 @@ test('DDL makes a table as declared', async (t) => {
     columns.map((column) => [column.column_name, column.null === 'YES']),
     Object.entries(hoststate.columns).map(([name, column]) => [name, 'nullable' in column]),
   );
+});
+
+test('rows that are inserted arrive in their types: keys and times exact, no character that breaks a text', async (t) => {
+  const {db} = await database(t);
+  const columns = {
+    key: {type: 'key'},
+    body: {type: 'bytes'},
+    at: {type: 'timestamp'},
+    text: {type: 'text'},
+    yes: {type: 'boolean'},
+    small: {type: 'int16'},
+    whole: {type: 'int32'},
+    count: {type: 'count'},
+    part: {type: 'double'},
+  } as const;
+  await db.run(createSql('a "table"', columns));
+  const row = {
+    key: 2n ** 64n - 1n,
+    body: Buffer.of(0, 255),
+    at: new Date(-1),
+    text: 'a\0\ud800é😀',
+    yes: false,
+    small: -3,
+    whole: 2 ** 31 - 1,
+    count: 2 ** 53 - 1,
+    part: 0.1,
+  };
+  await db.insert('a "table"', columns, [{...row, more: 1}, {}]);
+  await db.insert('a "table"', columns, []);
+  const none = Object.fromEntries(Object.keys(columns).map((name) => [name, null]));
+  assert.deepEqual(await db.all('FROM "a ""table""" ORDER BY key'), [
+    {...row, text: 'a\ufffd\ufffdé😀'},
+    none,
+  ]);
+  await assert.rejects(db.insert('none', columns, [row]), code('QUERY_FAILED'));
 });
