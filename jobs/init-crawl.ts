@@ -23,10 +23,14 @@ export async function initCrawl(dir: string, given: Readonly<Record<string, stri
   } catch (error) {
     const code = systemCode(error);
     if (code === 'EEXIST' || code === 'ENOTDIR' || code === 'ENOENT')
-      throw new CrawlError('NOT_WRITABLE', `${root} cannot be made a folder`, {
-        facts: {dir: root},
-        hint: 'Choose another name.',
-      });
+      throw new CrawlError(
+        'NOT_WRITABLE',
+        `${root} is not a folder${code === 'ENOENT' ? ', and none can be made there' : ''}`,
+        {
+          facts: {dir: root},
+          hint: 'Choose another name.',
+        },
+      );
     throw writeError(error, root);
   }
   try {

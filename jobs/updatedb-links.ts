@@ -25,6 +25,9 @@ export async function followLinks(update: Update): Promise<void> {
     max_host: budget.max_urls_per_host ?? -1,
     max_domain: budget.max_urls_per_domain ?? -1,
     interval_s: bounds.firstS,
+    hints: links.sitemap_hints,
+    min_interval_s: bounds.minS,
+    max_interval_s: bounds.maxS,
     max_sitemap_depth: maxSitemapDepth,
     max_sitemaps: maxSitemaps,
   });

@@ -131,7 +131,7 @@ CREATE TABLE doubtful AS
 SELECT
   row_number() OVER () - 1 AS n,
   l.to_host_key, l.to_url_key, l.to_url, l.to_host_name, l.to_registered_domain,
-  l.from_host_key, l.from_url_key, l.from_url, l.fetch_time, l.depth, l.seed, l.hop_type, l.kind, l.rel, l.lastmod,
+  l.from_host_key, l.from_url_key, l.from_url, l.fetch_time, l.depth, l.seed, l.hop_type, l.kind, l.rel, l.lastmod, l.sitemap_priority, l.sitemap_changefreq,
   coalesce(p.robots_nofollow, false) AS page_nofollow, f.scope AS seed_scope
 FROM outlinks l
 JOIN segs s USING (segment)
@@ -149,7 +149,7 @@ CREATE VIEW accepted_link AS
 SELECT
   l.to_host_key, l.to_url_key, l.from_host_key, l.from_url_key, l.fetch_time, l.depth, l.hop_type,
   l.to_url, l.to_host_name, l.to_registered_domain, l.from_url, l.seed,
-  l.kind = 'sitemap' AND l.rel IS NOT NULL AS names_sitemap, l.lastmod
+  l.kind = 'sitemap' AND l.rel IS NOT NULL AS names_sitemap, l.lastmod, l.sitemap_priority, l.sitemap_changefreq
 FROM outlinks l
 JOIN segs s USING (segment)
 JOIN today d ON d.digest = l.rules_digest
@@ -158,12 +158,12 @@ UNION ALL
 SELECT
   l.to_host_key, l.to_url_key, l.from_host_key, l.from_url_key, l.fetch_time, l.depth, l.hop_type,
   l.to_url, l.to_host_name, l.to_registered_domain, l.from_url, l.seed,
-  l.kind = 'sitemap' AND l.rel IS NOT NULL, l.lastmod
+  l.kind = 'sitemap' AND l.rel IS NOT NULL, l.lastmod, l.sitemap_priority, l.sitemap_changefreq
 FROM doubtful l SEMI JOIN verdict v USING (n)
 UNION ALL
 SELECT
   to_host_key, to_url_key, from_host_key, from_url_key, fetch_time, depth, 'R',
-  to_url, to_host_name, to_registered_domain, from_url, seed, false, NULL
+  to_url, to_host_name, to_registered_domain, from_url, seed, false, NULL, NULL, NULL
 FROM redirect;
 
 -- step: sources
@@ -227,7 +227,13 @@ WITH wanted AS (
   SELECT
     to_host_key AS host_key, to_url_key AS url_key, min(to_url) AS url,
     any_value(to_host_name) AS url_host_name,
-    any_value(to_registered_domain) AS url_host_registered_domain
+    any_value(to_registered_domain) AS url_host_registered_domain,
+    max(sitemap_priority) AS sitemap_priority,
+    -- Nutch's lengths; never is the longest interval that there is
+    min(CASE sitemap_changefreq
+      WHEN 'always' THEN 0 WHEN 'hourly' THEN 3600 WHEN 'daily' THEN 86400 WHEN 'weekly' THEN 604800
+      WHEN 'monthly' THEN 2592000 WHEN 'yearly' THEN 31536000 WHEN 'never' THEN 2147483647
+    END) AS sitemap_interval_s
   FROM accepted_link SEMI JOIN (SELECT host_key AS to_host_key, url_key AS to_url_key FROM wanted)
   USING (to_host_key, to_url_key)
   GROUP BY 1, 2
@@ -236,7 +242,8 @@ SELECT w.lineage, w.discovery, w.score, w.sitemap_depth, n.*
 FROM wanted w JOIN named n USING (host_key, url_key);
 
 -- step: admit
--- New URLs that are added, and why the others are not. $max_host, $max_domain: known URLs, -1 for no end.
+-- New URLs that are added, and why the others are not. $hints: what sitemaps say of priority (0.5 is an ordinary page)
+-- and changefreq sets score and interval, within $min_interval_s and $max_interval_s. $max_host, $max_domain: known URLs, -1 for no end.
 -- $max_sitemap_depth: index files in a row; $max_sitemaps: known sitemaps of a host.
 CREATE TABLE lineage AS
 SELECT s.lineage, min(s.depth) AS depth, min(s.seed) AS seed, min(f.tag) AS tag
@@ -296,8 +303,12 @@ FROM in_domain d JOIN source s USING (discovery);
 INSERT INTO changed BY NAME
 SELECT
   host_key, url_key, url, url_host_name, url_host_registered_domain,
-  'unfetched' AS status, score, depth, seed, tag, hop_type, discovered_time, discovered_from,
-  discovered_time AS next_fetch_time, $interval_s AS fetch_interval_s, false AS fixed_interval,
+  'unfetched' AS status, score * CASE WHEN $hints THEN 0.5 + coalesce(sitemap_priority, 0.5) ELSE 1 END AS score, depth, seed, tag, hop_type, discovered_time, discovered_from,
+  discovered_time AS next_fetch_time, CASE
+    WHEN $hints AND sitemap_interval_s IS NOT NULL
+      THEN least(greatest(sitemap_interval_s, $min_interval_s), $max_interval_s)
+    ELSE $interval_s
+  END AS fetch_interval_s, false AS fixed_interval,
   0 AS retries, 0 AS visits, 0 AS changes, 0 AS inlinks, 0 AS revision, sitemap_depth
 FROM judged WHERE reason IS NULL;
 

@@ -223,6 +223,11 @@ export const settings = {
       doc: 'Most links to one page kept in the linkdb; the best stay.',
     },
     duplicates: {kind: 'flag', default: false, doc: 'Follow links of pages that duplicate others.'},
+    sitemap_hints: {
+      kind: 'flag',
+      default: false,
+      doc: 'Let priority and changefreq of sitemaps set score and first interval of the URLs they bring.',
+    },
   },
   generate: {
     top_n: {kind: 'count', default: 50_000, doc: 'Most URLs in a fetchlist.'},

@@ -78,5 +78,10 @@ export function effectOf(status: FetchStatus, reason: Reason | null): Effect {
 
 /** The host itself said that it has too much to do: it rests longer (politeness.backoff). */
 export function isOverload(reason: Reason | null): boolean {
-  return reason === 'http_429' || reason === 'http_503' || reason === 'challenge';
+  return (
+    reason === 'http_429' ||
+    reason === 'http_503' ||
+    reason === 'challenge' ||
+    reason === 'robots_unreachable' // robots.txt itself is not asked for again before
+  );
 }

@@ -54,9 +54,7 @@ export function decideRedirect(
     seedScope: item.seed === null ? null : (rules.seedScopes?.get(item.seed) ?? null),
   });
   if (!verdict.accepted) {
-    const rule = [verdict.rule, verdict.file && `${verdict.file}:${verdict.line ?? ''}`]
-      .filter(Boolean)
-      .join(' ');
+    const {rule} = verdict; // names file and line already
     return {
       status: outcome.status,
       reason: 'redirect_out_of_scope',

@@ -9,6 +9,9 @@ export interface RawLink {
   anchor: string | null;
   /** Modification time that a sitemap or feed states for the target. */
   readonly lastmod?: Date;
+  /** What a sitemap says of the target. */
+  readonly priority?: number;
+  readonly changefreq?: string;
 }
 
 /** Longest link kept as written, in characters. Table outlinks says so. */

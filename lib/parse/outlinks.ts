@@ -99,13 +99,21 @@ export function linkRows(
 
 /** One literal of all columns: spreading parts into one cost six times as much. */
 function linkRow(link: RawLink, position: number, source: LinkSource, policy: LinkPolicy): Outlink {
-  const hopType = hopTypeOf(link.kind, policy.follow);
+  let hopType = hopTypeOf(link.kind, policy.follow);
   const target = normalizeUrl(link.href, policy.url, source.base);
   const identity = 'url' in target ? identify(target.url) : undefined;
-  const verdict =
+  let verdict =
     'url' in target
       ? decide(link, target.url, hopType, source, policy)
       : {accepted: false, reason: target.reason, rule: target.detail};
+  if (!verdict.accepted && hopType === 'L' && embeds.has(link.kind) && 'url' in target) {
+    // A frame that leads out of scope as a link is still loaded into a page in scope.
+    const loaded = decide(link, target.url, 'E', source, policy);
+    if (loaded.accepted) {
+      hopType = 'E';
+      verdict = loaded;
+    }
+  }
   return {
     segment: source.segment,
     parse_id: source.parse_id,
@@ -132,6 +140,8 @@ function linkRow(link: RawLink, position: number, source: LinkSource, policy: Li
     reason: verdict.reason,
     rule: verdict.rule,
     rules_digest: policy.digest,
+    sitemap_priority: link.priority ?? null,
+    sitemap_changefreq: link.changefreq ?? null,
   };
 }
 

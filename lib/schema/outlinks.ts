@@ -35,7 +35,7 @@ export type LinkKind = (typeof linkKinds)[number];
 
 export const outlinks = table({
   name: 'outlinks',
-  version: 1,
+  version: 2,
   doc: 'One row for each link found by a parse, the rejected ones with their reason (Nutch: crawl_parse, linked).',
   key: ['from_host_key', 'from_url_key', 'capture_id', 'position'],
   columns: {
@@ -79,6 +79,20 @@ export const outlinks = table({
     rules_digest: {
       type: 'text',
       doc: 'Digest of the rules that decided; updatedb decides anew where it differs.',
+    },
+    sitemap_priority: {
+      type: 'double',
+      nullable: true,
+      since: 2,
+      doc: 'priority that a sitemap states, 0 to 1; used where links.sitemap_hints is on.',
+      source: 'sitemaps.org',
+    },
+    sitemap_changefreq: {
+      type: 'text',
+      nullable: true,
+      since: 2,
+      doc: 'changefreq that a sitemap states; used where links.sitemap_hints is on.',
+      source: 'sitemaps.org',
     },
   },
 });

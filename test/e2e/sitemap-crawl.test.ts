@@ -174,3 +174,39 @@ test('a page is due sooner when its sitemap says that it changed; not by times o
     {name: 'map.xml', visits: 2},
   ]);
 });
+
+test('priority and changefreq of a sitemap count only where that is configured', async (t) => {
+  const sitemap = `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
+    <url><loc>http://one.test/high</loc><priority>1.0</priority><changefreq>daily</changefreq></url>
+    <url><loc>http://one.test/low</loc><priority>0</priority><changefreq>never</changefreq></url>
+    <url><loc>http://one.test/plain</loc></url>
+  </urlset>`;
+  const web = await serveWeb(t, (_host, path) =>
+    path === '/map.xml' ? {headers: {'content-type': 'application/xml'}, body: sitemap} : undefined,
+  );
+  const rowsWith = async (...flags: string[]) => {
+    const dir = join(await temporaryFolder(t), 'crawl');
+    assert.equal((await crawl(['init', dir])).code, 0);
+    assert.equal((await crawl(['sitemap', '-C', dir, 'http://one.test/map.xml', ...web.flags])).code, 0);
+    const {code, stderr} = await crawl(['run', '-C', dir, '--rounds', '1', ...web.flags, ...flags]);
+    assert.equal(code, 0, stderr);
+    return query<{url: string; score: number; fetch_interval_s: number}>(
+      dir,
+      `SELECT url, score, fetch_interval_s FROM crawldb WHERE sitemap_depth IS NULL ORDER BY url`,
+    );
+  };
+  const day = 86_400;
+  const plain = await rowsWith();
+  assert.deepEqual(
+    plain.map(({fetch_interval_s}) => fetch_interval_s),
+    [30 * day, 30 * day, 30 * day],
+  );
+  assert.equal(new Set(plain.map(({score}) => score)).size, 1);
+  const hinted = await rowsWith('--set', 'links.sitemap_hints=true');
+  assert.deepEqual(
+    hinted.map(({fetch_interval_s}) => fetch_interval_s),
+    [day, 90 * day, 30 * day],
+  );
+  const [high, low, ordinary] = hinted.map(({score}) => score);
+  assert.ok(high! > ordinary! && ordinary! > low! && low! > 0);
+});

@@ -161,6 +161,8 @@ function parseTables(crawl: JobHarness, segment: string, parse: string, exchange
         depth: entry.depth + 1,
         seed: entry.seed,
         lastmod: null,
+        sitemap_priority: null,
+        sitemap_changefreq: null,
         accepted: verdict.accepted,
         reason: verdict.accepted ? null : verdict.reason,
         rule: null,

@@ -66,6 +66,8 @@ function addEntry(entry: SitemapEntry, listed: boolean, links: RawLink[]): void 
     rel: entry.kind === 'sitemap' ? 'sitemap' : null,
     anchor: titleOf(entry),
     ...(entry.lastmod === null ? {} : {lastmod: entry.lastmod}),
+    ...(entry.priority === null ? {} : {priority: entry.priority}),
+    ...(entry.changefreq === null ? {} : {changefreq: entry.changefreq}),
   });
   for (const {href, hreflang} of entry.alternates)
     links.push({href, kind: 'alternate', rel: `alternate ${hreflang}`.trim(), anchor: null});
