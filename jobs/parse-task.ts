@@ -63,12 +63,10 @@ type FetchRow = Pick<Capture, (typeof fetchColumns)[number]>;
 
 /** Captures held at a time: with their headers some 2 MB. Chosen: payloads of one row group serve most of them. */
 const captureBatch = 2000;
-/** Rows handed to a file at once. */
-const writeBatch = 4096;
 
 /**
  * Parses the captures of a part of a fetch file. Runs in a worker thread, reads with hyparquet, never loads DuckDB.
- * Held in memory: a batch of captures, one row group of payloads, and the rows not yet written.
+ * Held in memory: a batch of captures, one row group of payloads, and what the two files hold of a row group.
  */
 export async function runTask(task: Task, ctx: TaskContext): Promise<TaskResult> {
   const params = task.params as unknown as ParseParams; // made by the plan
@@ -343,12 +341,10 @@ class ParseWorker {
   }
 }
 
-/** The two files of a task, written in batches. */
+/** The two files of a task. Rows go to them page by page: what is held longer outlives the cheap collections. */
 class Output {
   readonly #pages: TableFile<typeof parse>;
   readonly #links: TableFile<typeof outlinks>;
-  #pageRows: ParseRow[] = [];
-  #linkRows: Outlink[] = [];
 
   private constructor(pages: TableFile<typeof parse>, links: TableFile<typeof outlinks>) {
     this.#pages = pages;
@@ -363,25 +359,16 @@ class Output {
   }
 
   async add(page: ParseRow | undefined, links: readonly Outlink[]): Promise<void> {
-    if (page !== undefined) this.#pageRows.push(page);
-    for (const link of links) this.#linkRows.push(link);
-    if (this.#pageRows.length >= writeBatch / 16 || this.#linkRows.length >= writeBatch) await this.#flush();
+    if (page !== undefined) await this.#pages.write([page]);
+    await this.#links.write(links);
   }
 
   async close(): Promise<FileRef[]> {
-    await this.#flush();
     return [await this.#pages.close(), await this.#links.close()];
   }
 
   async discard(): Promise<void> {
     await this.#pages.discard();
     await this.#links.discard();
-  }
-
-  async #flush(): Promise<void> {
-    if (this.#pageRows.length > 0) await this.#pages.write(this.#pageRows);
-    if (this.#linkRows.length > 0) await this.#links.write(this.#linkRows);
-    this.#pageRows = [];
-    this.#linkRows = [];
   }
 }
