@@ -2,6 +2,7 @@ import {KeyFilter} from '../lib/fetcher/key-filter.ts';
 import type {KnownTargets} from '../lib/fetcher/settings.ts';
 import {fetchlist} from '../lib/schema/fetchlist.ts';
 import {readTable} from '../lib/store/parquet-read.ts';
+import {type DatabaseParams, databaseParams, openTaskDatabase, rowsTable} from './crawldb-writer.ts';
 import type {FetchParams} from './fetch-task.ts';
 import type {Task, TaskContext} from './job.ts';
 
@@ -15,7 +16,7 @@ export function knownTargets(task: Task, {part, config}: FetchParams, ctx: TaskC
   let filter: KeyFilter | undefined;
   return {
     load: () => {
-      loading ??= readKeys(task, part, config.storage.memory, ctx).then(
+      loading ??= readKeys(task, part, databaseParams(config), ctx).then(
         (read) => {
           filter = read;
         },
@@ -37,13 +38,12 @@ const notDue = `
 async function readKeys(
   task: Task,
   part: number,
-  memory: number,
+  database: DatabaseParams,
   ctx: TaskContext,
 ): Promise<KeyFilter | undefined> {
   const crawldb = task.inputs.filter((file) => file.table === 'crawldb');
   if (crawldb.length === 0) return undefined;
-  const {openTaskDatabase, rowsTable} = await import('./crawldb-writer.ts');
-  const db = await openTaskDatabase({...task, inputs: crawldb}, ctx, {memory}, ['crawldb'], {asViews: true});
+  const db = await openTaskDatabase({...task, inputs: crawldb}, ctx, database, ['crawldb'], {asViews: true});
   try {
     const domains = await rowsTable(db, 'domain', {url_host_registered_domain: {type: 'text'}});
     const rows = [...(await domainsOf(task, part, ctx))].map((name) => ({url_host_registered_domain: name}));

@@ -4,6 +4,7 @@ import {hoststate, robots} from '../lib/schema/hostdb.ts';
 import {journalOutcomes} from '../lib/store/journal-read.ts';
 import {sealJournals} from '../lib/store/journal-seal.ts';
 import type {FileRef} from '../lib/store/manifest-types.ts';
+import {type DatabaseParams, databaseParams, openTaskDatabase, rowsTable} from './crawldb-writer.ts';
 import type {FetchParams} from './fetch-task.ts';
 import type {Task, TaskContext} from './job.ts';
 
@@ -26,7 +27,7 @@ export async function sealFetch(
   ctx: TaskContext,
 ): Promise<SealedFetch> {
   const held = config.storage.dedup
-    ? await heldPayloads(folder, task, ctx, config.storage.memory)
+    ? await heldPayloads(folder, task, ctx, databaseParams(config))
     : undefined;
   const sealed = await sealJournals(folder, {
     segment,
@@ -41,31 +42,25 @@ export async function sealFetch(
   };
 }
 
-/** Segments that hold payloads of this journal already, by SHA-256: one entry for each that does. */
+/** Segments that hold payloads of this journal already, by SHA-256. Memory: the digests of the journal, once. */
 async function heldPayloads(
   folder: string,
   task: Task,
   ctx: TaskContext,
-  memoryBytes: number,
+  database: DatabaseParams,
 ): Promise<Map<string, string>> {
   const held = new Map<string, string>();
   const contents = task.inputs.filter(({table, rows}) => table === 'content' && rows > 0);
   if (contents.length === 0) return held;
-  const {openDatabase} = await import('../lib/store/duckdb.ts');
-  const {bindTables} = await import('../lib/store/views.ts');
-  const db = await openDatabase({memoryBytes, spillDir: await ctx.store.scratch()});
+  const digests: string[] = [];
+  for await (const rows of journalOutcomes(folder, ['content_sha256', 'content_length']))
+    for (const {content_sha256: sha256, content_length: length} of rows)
+      if (sha256 !== null && (length ?? 0) >= leastShared) digests.push(sha256);
+  if (digests.length === 0) return held;
+  const db = await openTaskDatabase({...task, inputs: contents}, ctx, database, ['content']);
   try {
-    await bindTables(db, ctx.store, {content: contents});
-    await db.run('CREATE TABLE journalled (content_sha256 VARCHAR)');
-    for await (const rows of journalOutcomes(folder, ['content_sha256', 'content_length'])) {
-      const digests = rows.flatMap(({content_sha256: sha256, content_length: length}) =>
-        sha256 !== null && (length ?? 0) >= leastShared ? [sha256] : [],
-      );
-      if (digests.length > 0)
-        await db.run("INSERT INTO journalled SELECT unnest(string_split($digests, ' '))", {
-          digests: digests.join(' '),
-        });
-    }
+    const journalled = await rowsTable(db, 'journalled', {content_sha256: {type: 'text'}});
+    await journalled.insert(digests.map((content_sha256) => ({content_sha256})));
     const found = await db.all<{content_sha256: string; segment: string}>(
       `SELECT content_sha256, min(segment) AS segment FROM content
        WHERE content_length >= ${leastShared}
