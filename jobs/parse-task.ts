@@ -61,12 +61,12 @@ const fetchColumns = [
 ] as const;
 type FetchRow = Pick<Capture, (typeof fetchColumns)[number]>;
 
-/** Captures held at a time: with their headers some 2 MB. Chosen: payloads of one row group serve most of them. */
+/** Captures held at a time: with their headers some 2 MB. Chosen: a row group of payloads serves most of them. */
 const captureBatch = 2000;
 
 /**
  * Parses the captures of a part of a fetch file. Runs in a worker thread, reads with hyparquet, never loads DuckDB.
- * Held in memory: a batch of captures, one row group of payloads, and what the two files hold of a row group.
+ * Held in memory: a batch of captures, a few megabytes of payloads, and what the two files hold of a row group.
  */
 export async function runTask(task: Task, ctx: TaskContext): Promise<TaskResult> {
   const params = task.params as unknown as ParseParams; // made by the plan
@@ -148,18 +148,14 @@ async function parseBatch(
     try {
       for (const group of reader.groups) {
         const digests = await reader.rows(group.index, {columns: ['content_sha256']});
-        const wanted = digests.flatMap(({content_sha256}, index) =>
-          byDigest.has(content_sha256) ? [index] : [],
-        );
-        if (wanted.length === 0) continue;
-        const from = wanted[0]!;
-        const to = wanted[wanted.length - 1]! + 1;
-        const rows = await reader.rows(group.index, {columns: ['content_sha256', 'payload'], from, to});
-        for (const {content_sha256, payload} of rows) {
-          const here = byDigest.get(content_sha256);
-          if (here === undefined) continue;
-          byDigest.delete(content_sha256);
-          for (const capture of here) await output.add(...worker.page(capture, payload));
+        for (const [from, to] of payloadRanges(digests, byDigest)) {
+          const columns = ['content_sha256', 'payload'] as const;
+          for (const {content_sha256, payload} of await reader.rows(group.index, {columns, from, to})) {
+            const here = byDigest.get(content_sha256);
+            if (here === undefined) continue;
+            byDigest.delete(content_sha256);
+            for (const capture of here) await output.add(...worker.page(capture, payload));
+          }
         }
         ctx.guard?.(null);
       }
@@ -172,6 +168,36 @@ async function parseBatch(
       await output.add(
         ...worker.skipped(capture, 'parse_failed', `payload ${capture.content_sha256} is not there`),
       );
+}
+
+/** Payloads read at a time, in bytes. Chosen: a few of the file's pages of 1 MiB. */
+const readBytes = 2 * 2 ** 20;
+/** Rows that nobody wants between two that are read together, at most. */
+const maxGap = 8;
+
+/** Ranges of rows that hold wanted payloads, each of some {@link readBytes}, in order. */
+function* payloadRanges(
+  digests: readonly {readonly content_sha256: string}[],
+  wanted: ReadonlyMap<string, readonly FetchRow[]>,
+): Generator<readonly [from: number, to: number]> {
+  let from = -1;
+  let last = -1;
+  let bytes = 0;
+  for (const [index, {content_sha256}] of digests.entries()) {
+    const captures = wanted.get(content_sha256);
+    if (captures === undefined) continue;
+    if (from !== -1 && (bytes >= readBytes || index - last > maxGap)) {
+      yield [from, last + 1];
+      from = -1;
+    }
+    if (from === -1) {
+      from = index;
+      bytes = 0;
+    }
+    last = index;
+    bytes += captures[0]?.content_length ?? 0;
+  }
+  if (from !== -1) yield [from, last + 1];
 }
 
 /** Captures to rows; counts what it does. */

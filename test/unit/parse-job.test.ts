@@ -140,3 +140,24 @@ test('a payload stored in an earlier segment is read from there; one that is now
     {url: 'https://example.org/c', title: null, status: 'failed', reason: 'parse_failed'},
   ]);
 });
+
+test('payloads that lie far apart, with others between them, are all read', async (t) => {
+  const crawl = await jobHarness(t);
+  const filler = Buffer.from(' word'.repeat(20_000)); // twenty of them are more than what is read at a time
+  await commitFetched(
+    crawl,
+    '20260101000000',
+    Array.from({length: 120}, (_, at) => ({
+      url: `https://example.org/${at}`,
+      body: Buffer.concat([Buffer.from(`<title>page ${at}</title>`), filler]),
+      headers: html,
+      // Payloads of these lie in the file, and nobody asks for them.
+      ...(at % 5 === 1 || (at > 40 && at < 70) ? {status: 'gone' as const} : {}),
+    })),
+  );
+  await crawl.run(parse, none);
+  const [facts] = await crawl.sql(
+    `SELECT count(*) AS pages, count(*) FILTER (title = 'page ' || split_part(url, '/', 4)) AS right_ones FROM parse`,
+  );
+  assert.deepEqual(facts, {pages: 73, right_ones: 73});
+});

@@ -71,17 +71,17 @@ describe('writing', () => {
     assert.deepEqual((await file.close()).range, ['7', `${2n ** 64n - 1n}`]);
   });
 
-  test('cuts row groups near 16 MB of payload and writes bodies as they are', async (t) => {
+  test('cuts row groups near 8 MB of payload and writes bodies as they are', async (t) => {
     const rows = Array.from({length: 90}, (_, i) => payloadRow(i, 500_000));
     const {path, ref} = await contentFile(t, rows);
     const groups = await rowGroupsOf(content, path);
     assert.deepEqual(
       groups.map((group) => group.rows),
-      [34, 34, 22],
+      [17, 17, 17, 17, 17, 5],
     );
     assert.deepEqual(
       groups.map((group) => group.firstRow),
-      [0, 34, 68],
+      [0, 17, 34, 51, 68, 85],
     );
     assert.ok(ref.bytes > 45_000_000 && ref.bytes < 45_100_000);
     let i = 0;
@@ -285,7 +285,7 @@ describe('reading', () => {
       }
     assert.deepEqual(
       found,
-      [...rows.slice(68), ...rows.slice(0, 34)].map((row) => row.content_digest),
+      [...rows.slice(34, 51), ...rows.slice(0, 17)].map((row) => row.content_digest),
     );
   });
 
