@@ -43,7 +43,11 @@ export async function makeContext(
           dir,
           config,
           effects: settings.terse && !globals.json && !globals.debug ? withoutInfo(effects) : effects,
-          executor: embeddedExecutor(),
+          executor: embeddedExecutor(
+            job.worker === undefined || config.parse.workers === undefined
+              ? {}
+              : {concurrency: Math.max(1, config.parse.workers)},
+          ),
           progress: (point) => bar?.report(point),
           ...(settings.dryRun ? {dryRun: settings.dryRun} : {}),
         });
