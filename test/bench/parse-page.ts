@@ -22,8 +22,10 @@ import {pageOptions} from '../support/parse-options.ts';
 import {defaultConfig} from '../support/url-config.ts';
 
 /**
- * CPU of parsing a page, one thread, by what is read: `tsx test/bench/parse-page.ts [FOLDER]`. FOLDER holds pages,
- * below it, as NAME.html or NAME.html.gz (the packed ones are taken, if there are any); else the corpus of pages.
+ * CPU of parsing a page, one thread, by what is read: `tsx test/bench/parse-page.ts [FOLDER [STEP]]`. FOLDER holds
+ * pages, below it, as NAME.html or NAME.html.gz (the packed ones are taken, if there are any); else the corpus of
+ * pages. STEP, a part of a name, runs that step alone, as fast as in a parse: after one another they share code that
+ * was compiled for all of them.
  */
 const passes = 5;
 const folder = process.argv[2] ?? corpus('pages');
@@ -147,6 +149,7 @@ const steps: Readonly<Record<string, (index: number) => unknown>> = {
 };
 
 for (const [name, step] of Object.entries(steps)) {
+  if (!name.includes(process.argv[3] ?? '')) continue;
   const times: number[] = [];
   for (let pass = 0; pass < passes + 2; pass++) {
     const before = process.cpuUsage();
