@@ -93,7 +93,7 @@ if (task === 'test') {
   const patterns =
     given.length > 0 ? given : readdirSync(join(root, 'test')).flatMap((folder) => testFiles(folder));
   const flags = rest.filter((argument) => argument.startsWith('-'));
-  run(process.execPath, ['--import', 'tsx', '--test', '--test-timeout=600000', ...flags, ...patterns]);
+  run(process.execPath, ['--import', 'tsx', '--test', '--test-timeout=1800000', ...flags, ...patterns]);
 } else {
   build();
   if (task === 'start') run(process.execPath, [join(root, 'dist', 'cli', 'main.js'), 'demo', ...rest]);
