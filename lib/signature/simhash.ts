@@ -87,7 +87,7 @@ let textUnits = new Uint16Array(2 ** 16);
 /** Puts the hashes of the tokens of a text into tokenHashes; their number. */
 function readTokens(text: string): number {
   const {length} = text;
-  // Reading units from memory takes a quarter of what asking the string for each takes.
+  // Reading units from memory costs some less than asking the string for each (measured: 56 for 72 µs a page).
   if (textUnits.length <= length) textUnits = new Uint16Array(length + (length >> 1));
   const units = textUnits;
   Buffer.from(units.buffer).write(text, 0, 'utf16le');
@@ -224,5 +224,5 @@ function kindOf(unit: number): 0 | 1 | 2 {
   return 1;
 }
 
-/** {@link kindOf} of each unit: a call for each took half of the time. */
+/** {@link kindOf} of each unit, looked up: with it and plain loops tokens took 143 µs a page for 248. */
 const kinds = Uint8Array.from({length: 0x10000}, (_, unit) => kindOf(unit));
