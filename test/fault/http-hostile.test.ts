@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import {once} from 'node:events';
 import type {Socket} from 'node:net';
 import {test} from 'node:test';
 import type {Exchange, HttpClientOptions} from '../../lib/http/exchange.ts';
@@ -303,7 +302,7 @@ test('many exchanges with servers of all kinds at once leave no socket behind', 
       const {name, reason} = cases[i % cases.length]!;
       assert.equal(exchange.reason, reason, `${name}: ${exchange.detail}`);
     }
-    for (const server of servers) for (const socket of server.open) await once(socket, 'close');
+    for (const server of servers) await server.allClosed();
   } finally {
     await Promise.all(servers.map((server) => server.close()));
   }

@@ -15,6 +15,8 @@ export interface RawServer extends AsyncDisposable {
   readonly connections: number;
   /** Sockets open at this moment. */
   readonly open: ReadonlySet<Socket>;
+  /** Resolves when every socket that is open now has closed, however it ended: a reset is an end too. */
+  allClosed(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -83,6 +85,9 @@ export async function rawServer(answer: RawAnswer, options: RawServerOptions = {
     origin: `${options.tls === undefined ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${port}`,
     requests,
     open,
+    allClosed: async () => {
+      await Promise.all([...open].map((socket) => new Promise((resolve) => socket.once('close', resolve))));
+    },
     get connections() {
       return connections;
     },

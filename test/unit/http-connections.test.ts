@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import {once} from 'node:events';
 import type {Socket} from 'node:net';
 import {test} from 'node:test';
 import {get, latin1, loopbackClient} from '../support/loopback-client.ts';
@@ -130,9 +129,7 @@ test('release closes what is kept for the origin, and only that', async () => {
   await using client = loopbackClient();
   await get(client, server.origin);
   await get(client, other.origin);
-  const [socket] = server.open;
-  assert.ok(socket !== undefined);
-  const closed = once(socket, 'close');
+  const closed = server.allClosed();
   client.release(server.origin);
   await closed;
   assert.equal(other.open.size, 1);
@@ -148,7 +145,7 @@ test('the connection unused for longest goes when there are too many', async () 
   for (const server of servers) await get(client, server.origin);
   const [first] = servers;
   assert.ok(first !== undefined);
-  for (const socket of first.open) await once(socket, 'close');
+  await first.allClosed();
   assert.deepEqual(
     servers.map((server) => server.open.size),
     [0, 1, 1],
