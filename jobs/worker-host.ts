@@ -1,5 +1,6 @@
-import {Worker} from 'node:worker_threads';
+import type {Worker} from 'node:worker_threads';
 import {CrawlError, type ErrorCode, errorCodes} from '../lib/errors.ts';
+import {startThread} from '../lib/thread.ts';
 import type {StageContext} from './executor.ts';
 import type {Skip, Task, TaskResult} from './job.ts';
 import type {FromWorker, ToWorker} from './worker-messages.ts';
@@ -114,15 +115,6 @@ function watchIdle(worker: Worker): Worker {
  */
 const resourceLimits = {maxOldGenerationSizeMb: 1536, maxYoungGenerationSizeMb: 24};
 
-/**
- * A thread on jobs/worker. From the sources it needs tsx on Node 20, which cannot load a `.ts` worker by itself: the
- * thread registers tsx first. In the built package the module is JavaScript.
- */
 function startWorker(): Worker {
-  const built = import.meta.url.endsWith('.js');
-  const module = new URL(built ? './worker.js' : './worker.ts', import.meta.url);
-  if (built) return new Worker(module, {resourceLimits});
-  const tsx = import.meta.resolve('tsx/esm/api');
-  const code = `import(${JSON.stringify(tsx)}).then(({register}) => { register(); return import(${JSON.stringify(module.href)}); })`;
-  return new Worker(code, {eval: true, execArgv: [], resourceLimits});
+  return startThread('./worker', import.meta.url, {resourceLimits});
 }

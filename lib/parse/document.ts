@@ -4,6 +4,7 @@ import type {Meta} from './html.ts';
 import type {TextBlock} from './html-text.ts';
 import type {RawLink} from './links.ts';
 import type {MetaRefresh} from './meta-refresh.ts';
+import type {PdfBounds} from './pdf-messages.ts';
 
 /** What a parser of a type gets. */
 export interface DocumentInput {
@@ -30,6 +31,8 @@ export interface DocumentLimits {
   readonly maxAnchor: number;
   /** Links gathered before the best are chosen. */
   readonly maxLinks: number;
+  /** For reading a PDF; absent: some seconds and megabytes. */
+  readonly pdf?: PdfBounds;
 }
 
 /** What a document says, whatever its type. What a type doesn't have is absent. */
@@ -54,6 +57,8 @@ export interface Document {
   readonly modified?: Date | null;
   /** For people: what could not be read. */
   readonly errors?: readonly string[];
+  /** Nothing could be read at all, and why. */
+  readonly failure?: {readonly reason: 'parse_failed' | 'parse_timeout'; readonly detail: string};
 }
 
 /** One file in types/ and one line in registry.ts make a type readable. */

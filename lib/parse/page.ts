@@ -15,6 +15,7 @@ import {leadsNowhere, type RawLink} from './links.ts';
 import {mainText} from './main-text.ts';
 import {parseMetaRefresh} from './meta-refresh.ts';
 import {contentTypeOf} from './mime.ts';
+import type {PdfBounds} from './pdf-messages.ts';
 import {parserFor} from './registry.ts';
 import {detectType} from './sniff.ts';
 import {openGraph, readJsonLd, statedDates} from './structured.ts';
@@ -44,6 +45,7 @@ export interface PageOptions {
   readonly maxAnchor: number;
   /** Links kept of a page. */
   readonly maxLinks: number;
+  readonly pdf: PdfBounds;
   /** Our name in robots directives. */
   readonly productToken: string;
 }
@@ -114,12 +116,14 @@ export function parsePage(input: PageInput, options: PageOptions): ParsedPage {
       maxText: options.maxText,
       maxAnchor: options.maxAnchor,
       maxLinks: options.maxLinks * linkReserve,
+      pdf: options.pdf,
     },
     asSitemap,
   };
   const document =
     (asSitemap ? sitemap.parse(source) : undefined) ?? parser?.parse({...source, asSitemap: false});
   if (document === undefined) return skipped('type_unsupported', seen, robotsOf([], fields, options));
+  if (document.failure !== undefined) return failed(document.failure, seen, robotsOf([], fields, options));
   return parsed(document, seen, fields, options);
 }
 
@@ -182,13 +186,31 @@ function parsed(
   };
 }
 
-function skipped(reason: Reason, {errors, ...seen}: Seen, robots: RobotsColumns): ParsedPage {
+function skipped(reason: Reason, seen: Seen, robots: RobotsColumns): ParsedPage {
+  return unread('skipped', reason, seen, robots);
+}
+
+/** What a parser gave up on: what is known without it is kept. */
+function failed(
+  {reason, detail}: NonNullable<Document['failure']>,
+  seen: Seen,
+  robots: RobotsColumns,
+): ParsedPage {
+  return unread('failed', reason, {...seen, errors: [...seen.errors, detail]}, robots);
+}
+
+function unread(
+  status: 'skipped' | 'failed',
+  reason: Reason,
+  {errors, ...seen}: Seen,
+  robots: RobotsColumns,
+): ParsedPage {
   return {
     columns: {
       ...blank,
       ...seen,
       ...robots,
-      status: 'skipped',
+      status,
       reason,
       errors: errors.length === 0 ? null : JSON.stringify(errors),
     },

@@ -2,11 +2,12 @@ import type {DocumentType} from './document.ts';
 import {css} from './types/css.ts';
 import {html} from './types/html.ts';
 import {json} from './types/json.ts';
+import {pdf} from './types/pdf.ts';
 import {sitemap} from './types/sitemap.ts';
 import {text} from './types/text.ts';
 
 /** All types that can be read: a new one is a file in types/ and a word here. */
-const documentTypes: readonly DocumentType[] = [html, sitemap, text, json, css];
+const documentTypes: readonly DocumentType[] = [html, sitemap, text, json, css, pdf];
 
 const byType = new Map<string, DocumentType>();
 for (const documentType of documentTypes)

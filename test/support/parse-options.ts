@@ -8,6 +8,7 @@ export const pageOptions: PageOptions = {
   fallback: 'windows-1252',
   maxAnchor: 200,
   maxLinks: 1000,
+  pdf: {timeMs: 120_000, memory: 256 << 20},
   productToken: 'crawl',
 };
 
