@@ -137,7 +137,7 @@ async function runPlan<O extends OptionDeclarations>(
     job: job.name,
     now: effects.now(),
   });
-  await afterCommit(committed, complete, context);
+  await afterCommit(committed, context);
   return {
     run,
     job: job.name,
@@ -209,12 +209,11 @@ async function openRun(dir: string, job: string, effects: Effects): Promise<stri
 /** Upkeep: journals that are sealed, views.sql, many small reports, garbage. What goes wrong here is told and changes nothing of the commit. */
 async function afterCommit(
   committed: Snapshot,
-  edit: Edit,
-  {dir, effects, config, run}: Planned,
+  {dir, effects, config, run, snapshot: before}: Planned,
 ): Promise<void> {
   try {
     const fetched = committed.segments.filter((id) => committed.segment(id).state === 'fetched');
-    const dropped = Object.entries(edit.segments ?? {}).flatMap(([id, info]) => (info === null ? [id] : []));
+    const dropped = before.segments.filter((id) => committed.manifest.segments[id] === undefined);
     await removeJournals(dir, [...fetched, ...dropped]);
     const merged = await mergedReports(committed, run);
     const snapshot =

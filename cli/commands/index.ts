@@ -25,6 +25,11 @@ export const commands: readonly CommandEntry[] = [
   {name: 'run', summary: 'Run whole rounds: generate, fetch, parse, updatedb, invertlinks.', load: () => import('./run.ts')},
   {name: 'status', summary: 'Show the crawl on one screen: counts, segments, locks, last runs, next step.', load: () => import('./status.ts')},
   {name: 'sql', summary: 'Ask the crawl a question in SQL; without a query, a prompt.', load: () => import('./sql.ts')},
+  {name: 'readdb', summary: 'Read the crawldb: statistics, all rows, the best URLs, one URL.', load: () => import('./readdb.ts')},
+  {name: 'readseg', summary: 'Read segments: list them, dump a part, get all that they hold of a URL.', load: () => import('./readseg.ts')},
+  {name: 'readlinkdb', summary: 'Read the linkdb: who links to a URL, the most linked pages, the graph of hosts or domains.', load: () => import('./readlinkdb.ts')},
+  {name: 'readhostdb', summary: 'Read the hostdb: counts, politeness and robots.txt of hosts.', load: () => import('./readhostdb.ts')},
+  {name: 'domainstats', summary: 'Count URLs by host, domain, public suffix, top-level domain, HTTP code or scheme.', load: () => import('./domainstats.ts')},
   {name: 'cat', summary: 'Print the stored page of a URL: its body, headers or text.', load: () => import('./cat.ts')},
   {name: 'explain', summary: 'Tell what is known of a URL, and why it was or was not fetched.', load: () => import('./explain.ts')},
   {name: 'host', summary: 'Show what is known of a host, or set rules by hand for it.', load: () => import('./host.ts')},
@@ -32,4 +37,5 @@ export const commands: readonly CommandEntry[] = [
   {name: 'config', summary: 'Show each setting with its value and origin.', load: () => import('./config.ts')},
   {name: 'demo', summary: 'Crawl an embedded demo web on loopback, or with URLs a real one, into data/.', load: () => import('./demo.ts')},
   {name: 'drop', summary: 'Take segments out of the crawl and release their URLs.', load: () => import('./drop.ts')},
+  {name: 'rollback', summary: 'Make the crawl what it was as of an older manifest.', load: () => import('./rollback.ts')},
 ];

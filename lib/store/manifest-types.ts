@@ -96,4 +96,9 @@ export interface Edit {
   readonly opens?: boolean;
   readonly policies?: Readonly<Record<string, string>>;
   readonly summary?: Readonly<Record<string, number>>;
+  /**
+   * In place of those of the base, for good: what is not in them goes. Such an edit depends on everything, so it is
+   * never rebased.
+   */
+  readonly restores?: Pick<Manifest, 'segments' | 'policies' | 'summary'>;
 }

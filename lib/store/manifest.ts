@@ -148,6 +148,7 @@ export function versionOf(manifest: Manifest, name: string): number {
 /** Names that changed between base and head and that the edit depends on; empty if it can be rebased. */
 export function conflicts(base: Manifest, head: Manifest, edit: Edit): string[] {
   if (base.number === head.number) return [];
+  if (edit.restores !== undefined) return ['manifests'];
   const names = new Set([...edit.reads, ...Object.keys(edit.writes)]);
   if (edit.opens) names.add('open');
   const changed = [...names].filter((name) => versionOf(base, name) !== versionOf(head, name));
@@ -181,6 +182,8 @@ export function nextManifest(
     const old = segments[id];
     segments[id] = {...old, ...info, version: (old?.version ?? 0) + 1} as SegmentInfo; // generate gives all facts, later jobs some
   }
+  const {restores} = edit;
+  if (restores !== undefined) restoreSegments(segments, restores.segments);
   return {
     layout_version: layoutVersion,
     number: before.number + 1,
@@ -189,9 +192,20 @@ export function nextManifest(
     open_version: before.open_version + (edit.opens ? 1 : 0),
     slots: sorted(nextSlots),
     segments: sorted(segments),
-    policies: sorted({...before.policies, ...edit.policies}),
-    summary: sorted({...before.summary, ...edit.summary}),
+    policies: sorted({...(restores ?? before).policies, ...edit.policies}),
+    summary: sorted({...(restores ?? before).summary, ...edit.summary}),
   };
+}
+
+/** Segments as they were, each with a version that it never had: whoever read one meanwhile has to plan anew. */
+function restoreSegments(
+  segments: Record<string, SegmentInfo>,
+  restored: Readonly<Record<string, SegmentInfo>>,
+): void {
+  const now = {...segments};
+  for (const id of Object.keys(segments)) if (restored[id] === undefined) delete segments[id];
+  for (const [id, info] of Object.entries(restored))
+    segments[id] = {...info, version: Math.max(info.version, now[id]?.version ?? 0) + 1};
 }
 
 function sorted<V>(record: Readonly<Record<string, V>>): Record<string, V> {
