@@ -1,3 +1,4 @@
+import {availableParallelism} from 'node:os';
 import {extname} from 'node:path';
 import {CrawlError} from '../lib/errors.ts';
 import {parseId} from '../lib/parse/version.ts';
@@ -87,7 +88,7 @@ export const parse = defineJob({
         continue;
       }
       const params = {segment, parseId: name, config: taskConfig(config), texts, seedScopes, vouchers};
-      const own = await segmentTasks(snapshot, params, config.parse.workers ?? 1, tasks.length);
+      const own = await segmentTasks(snapshot, params, config.parse.workers ?? availableParallelism(), tasks.length);
       tasks.push(...own);
       segments.push({
         segment,

@@ -46,11 +46,14 @@ const proseColumns: ReadonlySet<string> = new Set([
 /** GZIP level: chosen for writing speed; see docs/decisions/0010. */
 const gzipLevel = 1;
 
+/** Output comes in pieces of this many bytes, mostly one: each further piece costs a call and a copy. */
+const pieceBytes = (input: Uint8Array): number => Math.max(1024, input.length >> 1);
+
 const compressors = {
-  GZIP: (input: Uint8Array) => gzipSync(input, {level: gzipLevel}),
+  GZIP: (input: Uint8Array) => gzipSync(input, {level: gzipLevel, chunkSize: pieceBytes(input)}),
   BROTLI: (input: Uint8Array) =>
     brotliCompressSync(input, {
-      chunkSize: Math.max(1024, input.length >> 1),
+      chunkSize: pieceBytes(input),
       params: {
         [constants.BROTLI_PARAM_QUALITY]: 0,
         [constants.BROTLI_PARAM_LGWIN]: 18,
