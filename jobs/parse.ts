@@ -88,7 +88,12 @@ export const parse = defineJob({
         continue;
       }
       const params = {segment, parseId: name, config: taskConfig(config), texts, seedScopes, vouchers};
-      const own = await segmentTasks(snapshot, params, config.parse.workers ?? availableParallelism(), tasks.length);
+      const own = await segmentTasks(
+        snapshot,
+        params,
+        config.parse.workers ?? availableParallelism(),
+        tasks.length,
+      );
       tasks.push(...own);
       segments.push({
         segment,
