@@ -14,6 +14,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -72,17 +73,24 @@ function build() {
   const list = all.sort().join('\n');
   if (existsSync(stamp) && statSync(stamp).mtimeMs >= newest && readFileSync(stamp, 'utf8') === list) return;
   console.error('Building…');
-  rmSync(join(root, 'dist'), {recursive: true, force: true});
+  // Beside dist, which stays as it is until all of the new one is there.
+  const next = join(root, 'dist.next');
+  rmSync(next, {recursive: true, force: true});
   run(
     process.execPath,
-    [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.build.json'],
+    [
+      join(root, 'node_modules', 'typescript', 'bin', 'tsc'),
+      ...['-p', 'tsconfig.build.json', '--outDir', 'dist.next'],
+    ],
     {stdio: ['inherit', 2, 2]},
   );
   for (const path of all.filter((path) => !/\.(ts|mjs)$/.test(path))) {
-    mkdirSync(dirname(join(root, 'dist', path)), {recursive: true});
-    copyFileSync(join(root, path), join(root, 'dist', path));
+    mkdirSync(dirname(join(next, path)), {recursive: true});
+    copyFileSync(join(root, path), join(next, path));
   }
-  writeFileSync(stamp, list);
+  writeFileSync(join(next, '.built'), list);
+  rmSync(join(root, 'dist'), {recursive: true, force: true});
+  renameSync(next, join(root, 'dist'));
 }
 
 const [task = 'build', ...rest] = process.argv.slice(2);
