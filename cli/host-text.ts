@@ -1,5 +1,6 @@
 import type {HostDescription} from '../jobs/describe-host.ts';
 import type {HostRuleText} from '../jobs/host-rules.ts';
+import {hoursOf, openFrom} from '../lib/fetcher/hours.ts';
 import {delayTerms} from '../lib/schema/hostdb.ts';
 import type {Output} from './output.ts';
 import {bytes, count, counted, span, visible} from './words.ts';
@@ -25,6 +26,9 @@ export function hostText(host: HostDescription, {now, colours}: Frame): string {
 export function hostAnswer({rule, state, delay, robots}: HostDescription, now: number): string {
   if (rule?.blocked) return 'Blocked by hand: nothing is asked of it.';
   if (state === null || delay === null) return 'Never asked so far: it may be asked at once.';
+  const open = openFrom(rule?.hours == null ? null : hoursOf(rule.hours), now);
+  if (open > now)
+    return `Outside its hours, ${rule?.hours} UTC: asked in ${span(open - now)} at the earliest.`;
   const wait = delay.next_allowed_time.getTime() - now;
   const trouble =
     state.failures === 0
@@ -38,11 +42,15 @@ export function hostAnswer({rule, state, delay, robots}: HostDescription, now: n
 }
 
 /** `blocked, delay 5.0 s, 2 connections: they asked us to`; what a rule by hand says. */
-export function ruleText({blocked, min_delay_ms: delay, max_connections: most, note}: HostRuleText): string {
+export function ruleText(rule: HostRuleText): string {
+  const {blocked, min_delay_ms: delay, max_connections: most, note, hours} = rule;
   const parts = [
     blocked ? 'blocked' : null,
     delay === null ? null : `delay ${span(delay)}`,
     most === null ? null : `${counted(most, 'connection')} at once`,
+    hours === null ? null : `asked ${hours} UTC only`,
+    rule.max_rate === null ? null : `at most ${Number(rule.max_rate.toFixed(3))} requests/s`,
+    rule.max_bandwidth === null ? null : `at most ${bytes(rule.max_bandwidth)}/s`,
   ].filter((part) => part !== null);
   const says = parts.length === 0 ? 'nothing but a note' : parts.join(', ');
   return note === null ? says : `${says}: ${visible(note)}`;

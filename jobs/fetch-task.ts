@@ -6,6 +6,7 @@ import {type FetchEnd, Fetcher} from '../lib/fetcher/fetcher.ts';
 import {KeyMap} from '../lib/fetcher/key-map.ts';
 import {Replay} from '../lib/fetcher/replay.ts';
 import type {CaptureSink, KnownTargets} from '../lib/fetcher/settings.ts';
+import type {SharedLimits} from '../lib/fetcher/shared.ts';
 import type {Capture} from '../lib/schema/fetch.ts';
 import {fetchlist} from '../lib/schema/fetchlist.ts';
 import {type HostRuleRow, hostrules, hoststate, hoststats, robots} from '../lib/schema/hostdb.ts';
@@ -21,6 +22,7 @@ import {hostOf, registeredDomain} from '../lib/url/host.ts';
 import {urlPolicy} from '../lib/url/normalize.ts';
 import {knownTargets} from './fetch-known.ts';
 import {sealFetch} from './fetch-seal.ts';
+import {withSharedLimits} from './fetch-shared.ts';
 import {httpClient} from './http-client.ts';
 import type {Task, TaskContext, TaskResult} from './job.ts';
 import type {PolicyTexts} from './policy-texts.ts';
@@ -41,8 +43,18 @@ export interface FetchParams {
 }
 
 /** Fetches one partition: loads what is known, runs the loop, and seals the journal when all is done. */
-export async function fetchTask(task: Task, ctx: TaskContext): Promise<TaskResult> {
+export function fetchTask(task: Task, ctx: TaskContext): Promise<TaskResult> {
   const params = task.params as unknown as FetchParams; // made by fetch.ts
+  const {config, maxActive} = params;
+  return withSharedLimits(ctx.run, config, maxActive, (shared) => fetchPartition(task, params, ctx, shared));
+}
+
+async function fetchPartition(
+  task: Task,
+  params: FetchParams,
+  ctx: TaskContext,
+  shared: SharedLimits,
+): Promise<TaskResult> {
   const {segment} = params;
   const folder = journalFolder(ctx, segment, params.part);
   const proven = await takeCleanMark(folder);
@@ -52,7 +64,8 @@ export async function fetchTask(task: Task, ctx: TaskContext): Promise<TaskResul
   let fetcher: Fetcher;
   try {
     const notDue = knownTargets(task, params, ctx);
-    fetcher = makeFetcher(params, ctx, sink, await seedScopes(task, ctx), notDue);
+    const scopes = await seedScopes(task, ctx);
+    fetcher = makeFetcher(params, ctx, {sink, scopes, notDue, shared});
     await load(fetcher, task, params, ctx, folder, proven, notDue);
     end = await fetcher.run();
     await sink.settled();
@@ -84,20 +97,24 @@ export async function fetchTask(task: Task, ctx: TaskContext): Promise<TaskResul
 function makeFetcher(
   params: FetchParams,
   ctx: TaskContext,
-  sink: CaptureSink,
-  scopes: ReadonlyMap<string, Stay>,
-  notDue: KnownTargets,
+  parts: {
+    readonly sink: CaptureSink;
+    readonly scopes: ReadonlyMap<string, Stay>;
+    readonly notDue: KnownTargets;
+    readonly shared: SharedLimits;
+  },
 ): Fetcher {
   const {config, texts} = params;
   return new Fetcher({
     segment: params.segment,
     config,
     client: httpClient(config),
-    sink,
+    sink: parts.sink,
     scope: makeScope(config.scope, config.url, config.links, texts.scopeFiles),
     urlPolicy: urlPolicy(config.url, texts.urlRules),
-    seedScopes: scopes,
-    notDue,
+    seedScopes: parts.scopes,
+    notDue: parts.notDue,
+    shared: parts.shared,
     changedRules: rulesByHand(ctx.store.dir),
     effects: ctx,
     leaseOk: () => ctx.leaseOk(),
@@ -144,11 +161,12 @@ async function load(
   const replay = new Replay(work, config);
   for (const other of unfinished)
     for await (const rows of journalOutcomes(journalFolder(ctx, other, part)))
-      for (const row of rows) replay.takePoliteness(row);
+      for (const row of rows) replay.takePoliteness(row, fetcher.now());
   if (!begun) return;
   await notDue.load();
   for await (const {entries} of readJournal(folder))
-    for (const {row, payload} of entries) replay.take(row, row.kind === 'robots' ? payload : null);
+    for (const {row, payload} of entries)
+      replay.take(row, row.kind === 'robots' ? payload : null, fetcher.now());
   replay.finish(proven, fetcher.now());
   ctx.log('info', 'fetch_resumed', {segment, done: work.worklist.done, left: work.queues.waiting, proven});
 }

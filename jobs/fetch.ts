@@ -57,7 +57,7 @@ export const fetch = defineJob({
       segment,
       partitions: info.partitions,
       windowMs: options.window ?? config.fetch.window ?? null,
-      maxActive: Math.max(1, Math.floor((options.concurrency ?? config.fetch.max_active) / info.partitions)),
+      maxActive: options.concurrency ?? config.fetch.max_active,
       closed: options.close,
       config,
       texts,

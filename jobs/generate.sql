@@ -17,7 +17,7 @@ WITH open_urls AS (
   SELECT
     host_key,
     coalesce(hr.blocked, false) AS blocked,
-    coalesce(st.failures > 0 AND st.next_allowed_time > $now::TIMESTAMPTZ + to_milliseconds($rest_ms), false) AS resting,
+    coalesce((st.failures > 0 OR hr.hours IS NOT NULL) AND st.next_allowed_time > $now::TIMESTAMPTZ + to_milliseconds($rest_ms), false) AS resting,
     greatest(coalesce(st.delay_ms, 0), coalesce(hr.min_delay_ms, 0), $min_delay_ms, 1) AS delay_ms,
     greatest($window_ms - greatest(coalesce(epoch_ms(st.next_allowed_time) - epoch_ms($now::TIMESTAMPTZ), 0), 0), 0)
       AS time_ms,

@@ -1,4 +1,5 @@
 import {CrawlError} from '../lib/errors.ts';
+import {hoursForm, hoursOf} from '../lib/fetcher/hours.ts';
 import type {OptionValues} from '../lib/options.ts';
 import {type HostRuleRow, hostrules} from '../lib/schema/hostdb.ts';
 import type {FileRef} from '../lib/store/manifest-types.ts';
@@ -24,6 +25,15 @@ const options = {
     max: 100, // chosen: what politeness.max_per_host is for, with room
     doc: 'Requests at once, in place of politeness.max_per_host.',
   },
+  hours: {
+    kind: 'text',
+    doc: 'Hours of the day, UTC, in which the host is asked, as `22:00-06:00`; fetch.hours holds as well.',
+  },
+  maxRate: {kind: 'rate', doc: 'Most requests a second, in place of politeness.max_rate_per_host.'},
+  maxBandwidth: {
+    kind: 'rate',
+    doc: 'Most payload bytes a second, in place of politeness.max_bandwidth_per_host.',
+  },
   note: {kind: 'text', doc: 'Why, for the next person.'},
   clear: {
     kind: 'flag',
@@ -34,8 +44,16 @@ const options = {
 type HostRuleOptions = OptionValues<typeof options>;
 
 /** What a rule says, whenever it was made. */
-export type HostRuleText = Pick<HostRuleRow, 'min_delay_ms' | 'blocked' | 'max_connections' | 'note'>;
-const noRule: HostRuleText = {min_delay_ms: null, blocked: false, max_connections: null, note: null};
+export type HostRuleText = Omit<HostRuleRow, 'url_host_name' | 'host_key' | 'changed_time'>;
+const noRule: HostRuleText = {
+  min_delay_ms: null,
+  blocked: false,
+  max_connections: null,
+  note: null,
+  hours: null,
+  max_rate: null,
+  max_bandwidth: null,
+};
 
 /**
  * Rules by hand about a host, of which the crawl need not know anything yet. What is not said stays as it was; a rule
@@ -83,10 +101,18 @@ export function checkHostRule({
   clear,
   delay,
   maxConnections,
+  hours,
+  maxRate,
+  maxBandwidth,
   note,
 }: HostRuleOptions): boolean {
   if (block && unblock) throw new CrawlError('USAGE', '--block and --unblock exclude each other');
-  return block || unblock || clear || [delay, maxConnections, note].some((value) => value !== undefined);
+  if (hours !== undefined && hoursOf(hours) === null)
+    throw new CrawlError('USAGE', `--hours ${hours} is not ${hoursForm}`);
+  for (const [name, value] of Object.entries({'max-rate': maxRate, 'max-bandwidth': maxBandwidth}))
+    if (value === 0) throw new CrawlError('USAGE', `--${name} 0 would ask nothing; --block says that`);
+  const values = [delay, maxConnections, hours, maxRate, maxBandwidth, note];
+  return block || unblock || clear || values.some((value) => value !== undefined);
 }
 
 /** The options alone, as plain data of the task. */
@@ -95,10 +121,13 @@ function changeOf({
   block,
   unblock,
   maxConnections,
+  hours,
+  maxRate,
+  maxBandwidth,
   note,
   clear,
 }: HostRuleOptions): Record<string, unknown> {
-  return {delay, block, unblock, maxConnections, note, clear};
+  return {delay, block, unblock, maxConnections, hours, maxRate, maxBandwidth, note, clear};
 }
 
 /** The rule after a change. */
@@ -109,16 +138,14 @@ function ruleAfter(before: HostRuleText, change: HostRuleOptions): HostRuleText 
     blocked: change.block || (from.blocked && !change.unblock),
     max_connections: change.maxConnections ?? from.max_connections,
     note: change.note ?? from.note,
+    hours: change.hours?.trim() ?? from.hours,
+    max_rate: change.maxRate ?? from.max_rate,
+    max_bandwidth: change.maxBandwidth ?? from.max_bandwidth,
   };
 }
 
 function sameRule(a: HostRuleText, b: HostRuleText): boolean {
-  return (
-    a.min_delay_ms === b.min_delay_ms &&
-    a.blocked === b.blocked &&
-    a.max_connections === b.max_connections &&
-    a.note === b.note
-  );
+  return (Object.keys(noRule) as (keyof HostRuleText)[]).every((name) => a[name] === b[name]);
 }
 
 async function readRules(

@@ -60,6 +60,16 @@ export const settings = {
     max_per_host: {kind: 'count', default: 1, min: 1, max: 64, doc: 'Requests at once to one host.'},
     max_per_ip: {kind: 'count', default: 4, min: 1, doc: 'Requests at once to one address.'},
     max_per_domain: {kind: 'count', default: 4, min: 1, doc: 'Requests at once to one registered domain.'},
+    max_rate_per_host: {
+      kind: 'rate',
+      min: 0.001,
+      doc: 'Most requests a second to one host, for hosts that may be asked several at once; no limit if absent.',
+    },
+    max_bandwidth_per_host: {
+      kind: 'rate',
+      min: 0.001,
+      doc: 'Most payload bytes a second from one host, as `500KiB/s`; no limit if absent.',
+    },
     max_host_failures: {
       kind: 'count',
       default: 5,
@@ -87,9 +97,14 @@ export const settings = {
     },
     accept_language: {kind: 'text', default: 'en,*;q=0.5', doc: 'Accept-Language header.'},
     accept_encoding: {kind: 'text', default: 'gzip', doc: 'Accept-Encoding header.'},
-    max_rate: {kind: 'rate', doc: 'Most requests a second over all hosts, as `50/s`; no limit if absent.'},
+    max_rate: {
+      kind: 'rate',
+      min: 0.001,
+      doc: 'Most requests a second over all hosts, as `50/s`; no limit if absent.',
+    },
     max_bandwidth: {
       kind: 'rate',
+      min: 0.001,
       doc: 'Most payload bytes a second over all hosts, as `5MiB/s`; no limit if absent.',
     },
     window: {kind: 'duration', doc: 'Longest time of a fetch; what is left is recorded as skipped.'},

@@ -102,6 +102,18 @@ export function delayOf(host: Politeness): {delayMs: number; term: DelayTerm} {
   return {delayMs: host[terms[term]], term};
 }
 
+/**
+ * Chance of a rest's jitter, in [0, 1): by the name of the capture, so that a fetch which goes on from a journal
+ * reckons the same rest again. (FNV-1a, then the finalizer of MurmurHash3, which spreads names that differ little.)
+ */
+export function chanceOf(captureId: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < captureId.length; i++) hash = Math.imul(hash ^ captureId.charCodeAt(i), 0x0100_0193);
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85eb_ca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2_ae35);
+  return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32;
+}
+
 /** The host after an answer. @param chance uniform in [0, 1), for the jitter of a rest */
 export function afterAnswer(
   host: Politeness,

@@ -20,8 +20,9 @@ import {type FetchHost, originOf} from './hosts.ts';
 import {type Hours, openFrom, parseHours} from './hours.ts';
 import {failedOnTheWay, OutageWatch} from './outage.ts';
 import {header} from './outcome.ts';
-import {RateLimit} from './rate.ts';
+import type {RateLimit} from './rate.ts';
 import type {FetchEnd, FetcherSettings, StopReason} from './settings.ts';
+import {rateOfAll} from './shared.ts';
 import {Waiter} from './waiter.ts';
 import {type Ended, FetchWork} from './work.ts';
 import type {WorkItem} from './worklist.ts';
@@ -63,7 +64,7 @@ export class Fetcher {
     this.#settings = settings;
     this.#config = config;
     this.#outage = new OutageWatch(config.fetch.outage_hosts);
-    this.#rate = new RateLimit(config.fetch.max_rate ?? null, config.fetch.max_bandwidth ?? null);
+    this.#rate = settings.shared?.rate ?? rateOfAll(config);
     this.#hours = parseHours(config.fetch.hours);
     this.#headers = [
       ['Accept', config.fetch.accept],
@@ -72,7 +73,11 @@ export class Fetcher {
     ];
     this.#clockStart = effects.now();
     this.#monotonicStart = effects.monotonic();
-    this.work = new FetchWork(settings, () => this.now());
+    this.work = new FetchWork(
+      settings,
+      () => this.now(),
+      () => this.#waiter.wake(),
+    );
     this.#waiter = new Waiter(effects, (error) => {
       this.#failure ??= {error};
     });
@@ -157,6 +162,16 @@ export class Fetcher {
       this.work.endHost(host, 'host_resting', rest);
       return;
     }
+    const open = openFrom(host.hours, now);
+    if (open - now > this.#config.politeness.max_rest && host.queue.active === 0) {
+      this.work.endClosedHost(host, open);
+      return;
+    }
+    const free = Math.max(open, host.rate?.waitUntil(now) ?? now);
+    if (free > now) {
+      this.work.queues.allow(host.queue, free);
+      return;
+    }
     const budget = this.#config.budget.max_pages_per_host;
     if (budget !== undefined && host.pages + host.queue.active >= budget) {
       if (host.pages >= budget) {
@@ -213,10 +228,20 @@ export class Fetcher {
   }
 
   /** A robots.txt is read one byte beyond its limit, so that a cut is noticed; sitemaps may be as long as their protocol lets them. */
-  #maxBodyOf({kind}: WorkItem): number {
+  #maxBodyOf({kind, sitemap}: WorkItem): number {
     const {robots, fetch} = this.#config;
     if (kind === 'robots') return robots.max_size + 1;
-    return kind === 'sitemap' ? Math.max(fetch.max_body, maxSitemapBytes) : fetch.max_body;
+    return sitemap ? Math.max(fetch.max_body, maxSitemapBytes) : fetch.max_body;
+  }
+
+  /** Bodies are read as fast as fetch.max_bandwidth and the host's own limit let them be. */
+  #paceOf({rate}: FetchHost): Pick<HttpRequest, 'pace'> {
+    if (!this.#rate.pacesBytes && !rate?.pacesBytes) return {};
+    const pace = (bytes: number) => {
+      const now = this.now();
+      return Math.max(this.#rate.received(now, bytes), rate?.received(now, bytes) ?? 0);
+    };
+    return {pace};
   }
 
   #ask(host: FetchHost, item: WorkItem, now: number): void {
@@ -225,6 +250,7 @@ export class Fetcher {
     const index = this.work.queues.take(host.queue, now);
     if (item.robotsOrigin !== null) this.work.robots.setAsked(item.robotsOrigin, host.hostKey, 'sent');
     this.#rate.sent(now);
+    host.rate?.sent(now);
     this.work.tally.asked(item.kind);
     const {fetch} = this.#config;
     const conditional = item.held !== null && fetch.conditional ? conditions(item) : [];
@@ -233,6 +259,7 @@ export class Fetcher {
       url: item.url,
       headers: conditional.length === 0 ? this.#headers : [...this.#headers, ...conditional],
       maxBody: this.#maxBodyOf(item),
+      ...this.#paceOf(host),
       ...(this.#config.scope.reject_types.length > 0 && item.kind !== 'robots'
         ? {
             wantBody: (head) => {
@@ -264,7 +291,6 @@ export class Fetcher {
 
   #ended(done: Ended): void {
     const {host, index, exchange} = done;
-    if (exchange.body) this.#rate.received(done.ended, exchange.body.length);
     if (exchange.reason === 'interrupted' || this.#closing) {
       // Stopped in the middle: no outcome, so that it is asked again when the fetch goes on.
       this.work.queues.pushFirst(host.queue, index);

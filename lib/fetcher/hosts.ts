@@ -2,7 +2,9 @@
 import type {Config} from '../config/settings.ts';
 import type {HostRuleRow, HostStateRow} from '../schema/hostdb.ts';
 import {fromHostState, minDelay, type Politeness, restsBeyondFetch, unasked, withMinDelay} from './delay.ts';
+import {type Hours, hoursOf} from './hours.ts';
 import type {FetchQueues, HostQueue} from './queues.ts';
+import {RateLimit} from './rate.ts';
 
 export interface FetchHost {
   readonly name: string;
@@ -19,13 +21,20 @@ export interface FetchHost {
   /** Its address is known, and with it the least delay. */
   resolved: boolean;
   loopback: boolean;
-  rule: Pick<HostRuleRow, 'min_delay_ms' | 'blocked' | 'max_connections'> | null;
+  rule: Omit<HostRule, 'url_host_name'> | null;
+  /** Its own limits of requests and bytes; null without any. */
+  rate: RateLimit | null;
+  /** Hours in which it may be asked, by a rule by hand; null: always. */
+  hours: Hours | null;
   /** Origins seen, as `https://example.org`: nearly always one. */
   origins: readonly string[];
 }
 
 /** A rule by hand, by host name. */
-export type HostRule = Pick<HostRuleRow, 'url_host_name' | 'min_delay_ms' | 'blocked' | 'max_connections'>;
+export type HostRule = Pick<
+  HostRuleRow,
+  'url_host_name' | 'min_delay_ms' | 'blocked' | 'max_connections' | 'hours' | 'max_rate' | 'max_bandwidth'
+>;
 
 export class FetchHosts {
   readonly #config: Config['politeness'];
@@ -70,6 +79,8 @@ export class FetchHosts {
       resolved: false,
       loopback: false,
       rule: null,
+      rate: this.#rateBy(null),
+      hours: null,
       origins: [],
     };
     this.#hosts.set(name, host);
@@ -103,7 +114,11 @@ export class FetchHosts {
 
   /** Applies a rule by hand, or takes it back (null). */
   applyRule(host: FetchHost, rule: FetchHost['rule']): void {
+    const before = host.rule;
     host.rule = rule;
+    host.hours = rule?.hours == null ? null : hoursOf(rule.hours);
+    if (before?.max_rate !== rule?.max_rate || before?.max_bandwidth !== rule?.max_bandwidth)
+      host.rate = this.#rateBy(rule);
     const least = minDelay(this.#config, rule?.min_delay_ms ?? null, host.loopback);
     this.setPoliteness(host, withMinDelay(host.politeness, least));
     host.queue.spacingMs = least;
@@ -118,6 +133,12 @@ export class FetchHosts {
       const host = this.#hosts.get(rule.url_host_name);
       if (host) this.applyRule(host, rule);
     }
+  }
+
+  #rateBy(rule: FetchHost['rule']): RateLimit | null {
+    const requests = rule?.max_rate ?? this.#config.max_rate_per_host ?? null;
+    const bytes = rule?.max_bandwidth ?? this.#config.max_bandwidth_per_host ?? null;
+    return requests === null && bytes === null ? null : new RateLimit(requests, bytes);
   }
 
   /** Why the host gets no more turns in this fetch, or null. */

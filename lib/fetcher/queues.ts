@@ -12,14 +12,7 @@
  * Items are small integers that mean something to the caller. Memory: 4 bytes an item, and an object a host.
  */
 import {Heap, type HeapEntry} from './heap.ts';
-
-/** Hosts that share a limit: those of one address, or of one registered domain. */
-interface Group {
-  active: number;
-  readonly most: number;
-  /** Hosts parked here, the one whose turn came first on top. */
-  readonly parked: Heap<HostQueue>;
-}
+import {type Group, type PlaceLimits, type Places, SharedPlaces} from './places.ts';
 
 /** The queue of a host, and its place among the others. Changed only by {@link FetchQueues}. */
 export interface HostQueue extends HeapEntry {
@@ -36,16 +29,14 @@ export interface HostQueue extends HeapEntry {
   readonly order: number;
   head: number;
   tail: number;
-  readonly domain: Group;
-  address: Group | null;
-  parkedAt: Group | null;
+  readonly domain: HostGroup;
+  address: HostGroup | null;
+  parkedAt: HostGroup | null;
 }
+type HostGroup = Group<HostQueue>;
 
-export interface QueueLimits {
-  readonly maxActive: number;
+export interface QueueLimits extends PlaceLimits {
   readonly maxPerHost: number;
-  readonly maxPerAddress: number;
-  readonly maxPerDomain: number;
 }
 
 export type Turn =
@@ -61,8 +52,10 @@ export type Turn =
 export class FetchQueues {
   readonly #limits: QueueLimits;
   readonly #hosts = new Map<string, HostQueue>();
-  readonly #domains = new Map<string, Group>();
-  readonly #addresses = new Map<string, Group>();
+  readonly #domains = new Map<string, HostGroup>();
+  readonly #addresses = new Map<string, HostGroup>();
+  readonly #places: SharedPlaces;
+  readonly #freed: () => void;
   readonly #heap = new Heap(before);
   /** Next item in the same queue, by item; -1 at the end. */
   #next = new Int32Array(1024);
@@ -70,8 +63,18 @@ export class FetchQueues {
   #waiting = 0;
   #held = 0;
 
-  constructor(limits: QueueLimits) {
+  /**
+   * @param places limits that are held together with other queues; their own if absent
+   * @param freed called when a request of other queues has ended that a host here waited for
+   */
+  constructor(
+    limits: QueueLimits,
+    places: SharedPlaces = new SharedPlaces(limits),
+    freed: () => void = () => {},
+  ) {
     this.#limits = limits;
+    this.#places = places;
+    this.#freed = () => freed();
   }
 
   get active(): number {
@@ -102,7 +105,7 @@ export class FetchQueues {
       place: -1,
       head: -1,
       tail: -1,
-      domain: group(this.#domains, domain, this.#limits.maxPerDomain),
+      domain: this.#group(this.#domains, domain, this.#places.domain(domain)),
       address: null,
       parkedAt: null,
     };
@@ -128,7 +131,8 @@ export class FetchQueues {
   }
 
   next(now: number): Turn {
-    while (this.#active < this.#limits.maxActive) {
+    const {total} = this.#places;
+    while (!total.full) {
       const host = this.#heap.first;
       if (!host) break;
       if (host.nextAllowed > now) return {kind: 'wait', until: host.nextAllowed};
@@ -137,9 +141,11 @@ export class FetchQueues {
       this.#heap.remove(host);
       host.parkedAt = full;
       full.parked.push(host);
+      full.places.waits(full.unpark);
       // The place that it may have been called for in its other group goes to the next one there.
       this.#unparkBeside(host, full);
     }
+    if (total.full && this.#heap.size > 0) total.waits(this.#freed);
     return this.#active > 0 || this.#held > 0 || this.#waiting > 0 ? {kind: 'busy'} : {kind: 'done'};
   }
 
@@ -165,9 +171,11 @@ export class FetchQueues {
     const item = this.drop(host);
     if (item === undefined) throw new RangeError(`no item waits for host ${host.name}`);
     host.active++;
-    host.domain.active++;
-    if (host.address) host.address.active++;
+    host.domain.places.active++;
+    if (host.address) host.address.places.active++;
     this.#active++;
+    this.#places.total.active++;
+    this.#places.total.leaves(this.#freed);
     host.nextAllowed = Math.max(host.nextAllowed, now + host.spacingMs);
     this.#settle(host);
     return item;
@@ -176,12 +184,14 @@ export class FetchQueues {
   /** A request of the host has ended. @param nextAllowed earliest time of its next one */
   finished(host: HostQueue, nextAllowed: number): void {
     host.active--;
-    host.domain.active--;
-    if (host.address) host.address.active--;
+    host.domain.places.active--;
+    if (host.address) host.address.places.active--;
     this.#active--;
+    this.#places.total.active--;
     host.nextAllowed = nextAllowed;
     this.#settle(host);
     this.#unparkBeside(host, null);
+    this.#places.total.freed();
   }
 
   /** Sets the time of a host's next turn. */
@@ -213,7 +223,7 @@ export class FetchQueues {
   /** Sets the address that the host's requests reach; hosts of one address share a limit. Only while none runs. */
   setAddress(host: HostQueue, address: string): void {
     if (host.active > 0) return;
-    host.address = group(this.#addresses, address, this.#limits.maxPerAddress);
+    host.address = this.#group(this.#addresses, address, this.#places.address(address));
   }
 
   /** Sets how many requests the host may have at once. */
@@ -248,43 +258,50 @@ export class FetchQueues {
 
   #takeOut(host: HostQueue): void {
     if (host.place < 0) return;
-    if (host.parkedAt) {
-      host.parkedAt.parked.remove(host);
-      host.parkedAt = null;
-    } else this.#heap.remove(host);
+    if (host.parkedAt) leaveGroup(host, host.parkedAt);
+    else this.#heap.remove(host);
     // It may have been called for a place that it does not take now: pass it on.
     this.#unparkBeside(host, null);
   }
 
-  #unparkBeside(host: HostQueue, but: Group | null): void {
-    if (host.domain !== but) this.#unpark(host.domain);
-    if (host.address && host.address !== but) this.#unpark(host.address);
+  #unparkBeside(host: HostQueue, but: HostGroup | null): void {
+    if (host.domain !== but) host.domain.places.freed();
+    if (host.address && host.address !== but) host.address.places.freed();
   }
 
-  #unpark(group: Group): void {
-    const host = group.active < group.most ? group.parked.first : undefined;
-    if (!host) return;
-    group.parked.remove(host);
-    host.parkedAt = null;
-    this.#settle(host);
+  #group(groups: Map<string, HostGroup>, name: string, places: Places): HostGroup {
+    let found = groups.get(name);
+    if (!found) {
+      const parked = new Heap(before);
+      const made: HostGroup = {places, parked, unpark: () => this.#unparkFirst(made)};
+      found = made;
+      groups.set(name, found);
+    }
+    return found;
   }
+
+  #unparkFirst(group: HostGroup): void {
+    const host = group.parked.first;
+    if (!host) return;
+    leaveGroup(host, group);
+    this.#settle(host);
+    this.#freed();
+  }
+}
+
+function leaveGroup(host: HostQueue, {parked, places, unpark}: HostGroup): void {
+  parked.remove(host);
+  places.leaves(unpark);
+  if (parked.size > 0) places.waits(unpark); // behind the other loops that wait here
+  host.parkedAt = null;
 }
 
 function before(a: HostQueue, b: HostQueue): boolean {
   return a.nextAllowed === b.nextAllowed ? a.order < b.order : a.nextAllowed < b.nextAllowed;
 }
 
-function group(groups: Map<string, Group>, name: string, most: number): Group {
-  let found = groups.get(name);
-  if (!found) {
-    found = {active: 0, most, parked: new Heap(before)};
-    groups.set(name, found);
-  }
-  return found;
-}
-
-function fullGroup(host: HostQueue): Group | undefined {
-  if (host.domain.active >= host.domain.most) return host.domain;
-  if (host.address && host.address.active >= host.address.most) return host.address;
+function fullGroup(host: HostQueue): HostGroup | undefined {
+  if (host.domain.places.full) return host.domain;
+  if (host.address?.places.full) return host.address;
   return undefined;
 }

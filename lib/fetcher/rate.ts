@@ -1,5 +1,5 @@
 /**
- * Limits of requests and of bytes a second over all hosts. Pure: time comes in.
+ * Limits of requests and of bytes a second, over all hosts or for one. Pure: time comes in.
  *
  * Each is a bucket that empties at the allowed rate and may hold a tenth of a second's worth, so that over any
  * ten seconds the limit is kept within a few percent.
@@ -23,8 +23,16 @@ export class RateLimit {
     this.#requests?.add(1, now);
   }
 
-  received(now: number, bytes: number): void {
-    this.#bytes?.add(bytes, now);
+  /** Payload bytes have come. @returns how long no more should be read, in ms; 0: go on */
+  received(now: number, bytes: number): number {
+    if (this.#bytes === null) return 0;
+    this.#bytes.add(bytes, now);
+    return Math.max(0, this.#bytes.freeAt - now);
+  }
+
+  /** There is a limit of bytes: payloads have to be read at its pace. */
+  get pacesBytes(): boolean {
+    return this.#bytes !== null;
   }
 }
 

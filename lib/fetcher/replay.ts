@@ -5,14 +5,11 @@
 import type {Config} from '../config/settings.ts';
 import type {Capture} from '../schema/fetch.ts';
 import {urlKey} from '../url/keys.ts';
-import {afterAnswer, effectOf, rested} from './delay.ts';
+import {afterAnswer, chanceOf, effectOf, rested} from './delay.ts';
 import {originOf} from './hosts.ts';
 import {outcomeOfStatus} from './outcome.ts';
 import {type FetchWork, maxRobotsRedirects} from './work.ts';
 import type {WorkItem} from './worklist.ts';
-
-/** Jitter of a rest that is reckoned again: the most, so that no host is asked earlier than it would have been. */
-const mostChance = 1;
 
 export class Replay {
   readonly #work: FetchWork;
@@ -27,8 +24,8 @@ export class Replay {
     this.#config = config;
   }
 
-  /** Takes in a capture of this fetch. @param payload only looked at for robots.txt */
-  take(capture: Capture, payload: Uint8Array | null): void {
+  /** Takes in a capture of this fetch. @param payload only looked at for robots.txt @param now the fetch's clock */
+  take(capture: Capture, payload: Uint8Array | null, now: number): void {
     const {hosts, tally, worklist} = this.#work;
     const host = hosts.host(capture.url_host_name, capture.url_host_registered_domain, capture.host_key);
     const {kind} = capture;
@@ -38,7 +35,7 @@ export class Replay {
       tally.asked(kind);
       tally.answered(kind, outcome, capture.content_length ?? 0);
     } else tally.unasked(kind, outcome);
-    this.takePoliteness(capture);
+    this.takePoliteness(capture, now);
     if (kind === 'robots') {
       this.#robots(capture, payload);
       return;
@@ -52,10 +49,10 @@ export class Replay {
   }
 
   /** Takes in what a capture, of this fetch or of another that is not complete, says of a host of this one. */
-  takePoliteness(capture: Capture): void {
+  takePoliteness(capture: Capture, now: number): void {
     const host = this.#work.hosts.find(capture.url_host_name);
     if (!host || !wasAsked(capture)) return;
-    const endedAt = capture.fetch_time.getTime() + (capture.total_ms ?? 0);
+    const endedAt = endOf(capture, now, this.#config.fetch.total_timeout);
     if (host.politeness.lastEnd !== null && endedAt < host.politeness.lastEnd) return;
     const reason = saidOfHost(capture);
     const next = afterAnswer(
@@ -67,7 +64,7 @@ export class Replay {
         retryAfterMs: capture.retry_after_s === null ? null : capture.retry_after_s * 1000,
       },
       this.#config.politeness,
-      mostChance,
+      chanceOf(capture.capture_id),
     );
     this.#work.hosts.setPoliteness(host, next);
     host.changed = true;
@@ -103,9 +100,18 @@ export class Replay {
         seed: capture.seed,
         held: null,
         chain,
+        sitemap: this.#isSitemap(capture),
         robotsOrigin: null,
       },
     });
+  }
+
+  #isSitemap({kind, origin_url}: Capture): boolean {
+    if (kind !== 'hop') return kind === 'sitemap';
+    const first = this.#work.worklist.find(urlKey(origin_url));
+    return (
+      first !== undefined && this.#work.worklist.isListed(first) && this.#work.worklist.get(first).sitemap
+    );
   }
 
   #robots(capture: Capture, payload: Uint8Array | null): void {
@@ -125,6 +131,12 @@ export class Replay {
       now: capture.fetch_time.getTime() + (capture.total_ms ?? 0),
     });
   }
+}
+
+/** When the answer ended. How long a failed connection took is not in its row: at most `mostMs`, and not beyond now. */
+function endOf({fetch_time, total_ms}: Capture, now: number, mostMs: number): number {
+  const sent = fetch_time.getTime();
+  return total_ms === null ? Math.max(sent, Math.min(sent + mostMs, now)) : sent + total_ms;
 }
 
 /** Was the host asked, or tried to be? */

@@ -7,6 +7,7 @@ import type {Reason} from '../schema/reason.ts';
 import type {Scope, Stay} from '../scope/scope.ts';
 import type {UrlPolicy} from '../url/normalize.ts';
 import type {HostRule} from './hosts.ts';
+import type {SharedLimits} from './shared.ts';
 
 /** Where rows go. They are kept when `append` returns, and safe within a second. */
 export interface CaptureSink {
@@ -22,11 +23,13 @@ export interface FetcherSettings {
   readonly sink: CaptureSink;
   readonly scope: Pick<Scope, 'check' | 'checkType'>;
   readonly urlPolicy: UrlPolicy;
-  readonly effects: Pick<Effects, 'now' | 'monotonic' | 'sleep' | 'random' | 'log' | 'signal'>;
+  readonly effects: Pick<Effects, 'now' | 'monotonic' | 'sleep' | 'log' | 'signal'>;
   readonly leaseOk: () => boolean;
   readonly progress: (point: Progress) => void;
-  /** Requests at once, where several fetches share fetch.max_active. */
+  /** Most requests at once. */
   readonly maxActive: number;
+  /** Limits that this fetch holds together with others of this process; its own if absent. */
+  readonly shared?: SharedLimits;
   /** Longest time of this fetch in ms; null without a limit. */
   readonly windowMs: number | null;
   /** Nothing more is asked: all that is left ends as `closed`. */

@@ -11,13 +11,14 @@ import type {Reason} from '../schema/reason.ts';
 import {identify} from '../url/keys.ts';
 import {parseUrl} from '../url/parse.ts';
 import {answeredCapture, unaskedCapture} from './captures.ts';
-import {afterAnswer, delayOf, effectOf, withCrawlDelay} from './delay.ts';
+import {afterAnswer, chanceOf, delayOf, effectOf, withCrawlDelay} from './delay.ts';
 import {type FetchHost, FetchHosts, originOf} from './hosts.ts';
 import {header, locationOf, type Outcome, outcomeOf} from './outcome.ts';
 import {FetchQueues} from './queues.ts';
 import {decideRedirect} from './redirects.ts';
 import {type RobotsAnswer, RobotsDesk} from './robots-desk.ts';
 import type {FetcherSettings} from './settings.ts';
+import {placeLimits} from './shared.ts';
 import {FetchTally} from './tally.ts';
 import {type WorkItem, Worklist} from './worklist.ts';
 
@@ -47,18 +48,17 @@ export class FetchWork {
   /** Hosts that wait for the robots.txt of one of their origins. */
   readonly #awaitingRobots = new Map<string, FetchHost>();
 
-  /** @param now the clock of the fetch */
-  constructor(settings: FetcherSettings, now: () => number) {
+  /**
+   * @param now the clock of the fetch
+   * @param freed called when a place is free that other fetches of this process had taken
+   */
+  constructor(settings: FetcherSettings, now: () => number, freed: () => void) {
     const {config} = settings;
     this.#settings = settings;
     this.#config = config;
     this.#now = now;
-    this.queues = new FetchQueues({
-      maxActive: settings.maxActive,
-      maxPerHost: config.politeness.max_per_host,
-      maxPerAddress: config.politeness.max_per_ip,
-      maxPerDomain: config.politeness.max_per_domain,
-    });
+    const limits = {...placeLimits(config, settings.maxActive), maxPerHost: config.politeness.max_per_host};
+    this.queues = new FetchQueues(limits, settings.shared?.places, freed);
     this.hosts = new FetchHosts(config.politeness, this.queues);
     this.robots = new RobotsDesk(config.robots, config.agent.name);
   }
@@ -104,6 +104,7 @@ export class FetchWork {
       seed: cause.seed,
       held: null,
       chain: [],
+      sitemap: false,
       robotsOrigin: origin,
     });
   }
@@ -121,7 +122,7 @@ export class FetchWork {
   /** Writes the row of an answer and learns from it. @returns when the host may be asked again */
   record(done: Ended): number {
     const {host, index, item, exchange, ended} = done;
-    const {head} = exchange;
+    const {head, timings} = exchange;
     let outcome = done.typeRefused === null ? outcomeOf(exchange, done.conditional) : typeOutcome;
     let detail = done.typeRefused ?? exchange.detail;
     const retryAfterMs = head === null ? null : retryAfterOf(head, ended);
@@ -169,12 +170,12 @@ export class FetchWork {
       host.politeness,
       {
         endedAt: ended,
-        tookMs: exchange.requestHeader === null ? null : exchange.timings.total,
+        tookMs: exchange.requestHeader === null ? null : timings.total - (timings.paced ?? 0),
         reason: said,
         retryAfterMs,
       },
       this.#config.politeness,
-      this.#settings.effects.random(),
+      chanceOf(capture.capture_id),
     );
     host.changed = true;
     const effect = effectOf(said);
@@ -207,6 +208,7 @@ export class FetchWork {
       seed: item.seed,
       held: null,
       chain: [...item.chain, item.url],
+      sitemap: item.sitemap,
       robotsOrigin: null,
     });
     this.#pushHop(host, index);
@@ -323,6 +325,17 @@ export class FetchWork {
       this.#skip(host, index, reason, detail);
     }
     this.atRest(host);
+  }
+
+  /** Outside the hours of its rule for longer than a fetch waits: its URLs are left to a later one, and its state says when. */
+  endClosedHost(host: FetchHost, open: number): void {
+    this.hosts.setPoliteness(host, {
+      ...host.politeness,
+      nextAllowed: Math.max(host.politeness.nextAllowed, open),
+    });
+    host.changed = true;
+    const detail = `asked ${host.rule?.hours} UTC only, by hand; next at ${new Date(open).toISOString()}`;
+    this.endHost(host, 'host_resting', detail);
   }
 
   #robotsNotAsked(item: WorkItem, reason: Reason): void {

@@ -22,6 +22,8 @@ export interface WorkItem {
   readonly held: Held | null;
   /** URLs asked on the way here, in order; empty for the first request. */
   readonly chain: readonly string[];
+  /** What is wanted in the end is a sitemap, which may be longer than a page. */
+  readonly sitemap: boolean;
   /** For robots.txt: the origin it is asked for. */
   readonly robotsOrigin: string | null;
 }
@@ -150,8 +152,9 @@ export class Worklist {
     if (extra) return extra;
     const url = this.urlOf(item);
     const seed = this.#seed[item]!;
+    const sitemap = this.#sitemap[item] === 1;
     return {
-      kind: this.#sitemap[item] === 1 ? 'sitemap' : 'page',
+      kind: sitemap ? 'sitemap' : 'page',
       url,
       urlKey: this.#keys[item]!,
       hop: 0,
@@ -160,6 +163,7 @@ export class Worklist {
       seed: seed < 0 ? null : this.#seeds[seed]!,
       held: this.#held.get(item) ?? null,
       chain: noChain,
+      sitemap,
       robotsOrigin: null,
     };
   }

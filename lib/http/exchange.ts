@@ -11,6 +11,8 @@ export interface HttpRequest {
   readonly maxBody: number;
   /** Called when status and headers are in, before the body is read; false: close without reading the body. */
   readonly wantBody?: (head: ResponseHead) => boolean;
+  /** Called with the size of each piece of the body; reading rests for so many milliseconds after it. */
+  readonly pace?: (bytes: number) => number;
   readonly signal?: AbortSignal;
 }
 
@@ -37,6 +39,8 @@ export interface Timings {
   readonly connect: number | null;
   readonly firstByte: number | null;
   readonly total: number;
+  /** Of total: time in which we did not read, by `pace`. */
+  readonly paced?: number;
 }
 
 /** What came of a request. Never thrown: a failure is an exchange with a `reason`. */

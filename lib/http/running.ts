@@ -57,6 +57,8 @@ export class RunningExchange implements CaptureListener {
   /** The answer has no body. */
   #empty = false;
   #broken: string | undefined;
+  #resume: (() => void) | undefined;
+  #pacedMs = 0;
 
   constructor(
     request: HttpRequest,
@@ -116,7 +118,8 @@ export class RunningExchange implements CaptureListener {
 
   onConnect(): void {}
 
-  onHeaders(): boolean {
+  onHeaders(_status: number, _headers: unknown, resume: () => void): boolean {
+    this.#resume = resume;
     if (this.#settled || this.#head === null) return true;
     if (!this.#empty && this.request.wantBody?.(this.#head) === false)
       this.#finish({truncated: 'length', reusable: false});
@@ -127,7 +130,15 @@ export class RunningExchange implements CaptureListener {
     if (this.#settled) return true;
     this.#lastByteAt = this.#limits.monotonic();
     if (!this.#body.push(chunk)) this.#finish({truncated: 'length', reusable: false});
-    return true;
+    const restMs = this.#settled ? 0 : (this.request.pace?.(chunk.length) ?? 0);
+    if (restMs < 1) return true;
+    // A rest that we make is no time that the server takes: both time-outs wait with us.
+    this.#pacedMs += restMs;
+    this.#lastByteAt += restMs;
+    setTimeout(() => {
+      if (!this.#settled) this.#resume?.();
+    }, restMs);
+    return false;
   }
 
   onComplete(): void {
@@ -168,7 +179,7 @@ export class RunningExchange implements CaptureListener {
   #check(): void {
     const now = this.#limits.monotonic();
     const {totalTimeoutMs, idleTimeoutMs} = this.#limits;
-    const totalLeft = this.#started + totalTimeoutMs - now;
+    const totalLeft = this.#started + this.#pacedMs + totalTimeoutMs - now;
     const idleLeft = this.#sentAt === 0 ? totalLeft : this.#lastByteAt + idleTimeoutMs - now;
     if (totalLeft <= 0) this.#timedOut(`no complete answer within ${totalTimeoutMs} ms`);
     else if (idleLeft > 0) this.#arm(Math.min(totalLeft, idleLeft));
@@ -220,6 +231,7 @@ export class RunningExchange implements CaptureListener {
         connect: this.#connectMs,
         firstByte: this.#firstByteMs,
         total: this.#limits.monotonic() - this.#started,
+        ...(this.#pacedMs > 0 ? {paced: this.#pacedMs} : {}),
       },
     };
     this.capture?.end();

@@ -90,7 +90,7 @@ export type HostStatsRow = Row<typeof hoststats>;
 
 export const hostrules = table({
   name: 'hostrules',
-  version: 1,
+  version: 2,
   doc: 'One row for each rule by hand about a host. Written by people, through `crawl host`.',
   key: ['url_host_name'],
   columns: {
@@ -101,6 +101,21 @@ export const hostrules = table({
     max_connections: {type: 'int32', nullable: true, doc: 'Requests at once.'},
     note: {type: 'text', nullable: true, doc: 'Why, for the next person.'},
     changed_time: {type: 'timestamp', doc: 'When the rule was made.'},
+    hours: {
+      type: 'text',
+      nullable: true,
+      doc: 'Hours of the day, UTC, in which the host is asked.',
+      example: '22:00-06:00',
+      since: 2,
+    },
+    max_rate: {type: 'double', nullable: true, doc: 'Most requests a second.', since: 2},
+    max_bandwidth: {
+      type: 'double',
+      nullable: true,
+      unit: 'bytes',
+      doc: 'Most payload bytes a second.',
+      since: 2,
+    },
   },
 });
 export type HostRuleRow = Row<typeof hostrules>;

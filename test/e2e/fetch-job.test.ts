@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import {existsSync} from 'node:fs';
 import {join} from 'node:path';
 import test from 'node:test';
+import {updatedb} from '../../jobs/updatedb.ts';
 import {newRow} from '../../lib/crawldb/row.ts';
 import {CrawlError} from '../../lib/errors.ts';
+import {KeyFilter} from '../../lib/fetcher/key-filter.ts';
 import type {CrawlDatum} from '../../lib/schema/crawldb.ts';
 import {hostKey, identify} from '../../lib/url/keys.ts';
 import {fetchCrawl} from '../support/fetch-crawl.ts';
@@ -172,6 +174,38 @@ test('a redirect to a URL that is known and not due asks nothing; to one that is
   );
 });
 
+test('a target wrongly taken for known is left to updatedb, which makes it due at once', async (t) => {
+  const known = (path: string): CrawlDatum => ({
+    ...newRow(
+      identify(`http://a.test${path}`),
+      {score: 1, depth: 0, seed: null, tag: null, hopType: 'L', time: new Date(0), from: null, intervalS: 60},
+      1,
+    ),
+    next_fetch_time: new Date(Date.now() + 1e9),
+  });
+  const held = Array.from({length: 40}, (_, index) => known(`/held/${index}`));
+  const filter = new KeyFilter(held.length);
+  for (const {url_key} of held) filter.add(url_key);
+  let wrong = 0;
+  while (!filter.has(identify(`http://a.test/${wrong}`).url_key)) wrong++;
+  const web = await serveWeb(t, {
+    'a.test': (path, request, times) =>
+      path === '/from' ? {status: 301, headers: {location: `/${wrong}`}} : plain(path, request, times),
+  });
+  const crawl = await fetchCrawl(t, [`network.connect_to=${web.connectTo}`]);
+  await commitRows({...crawl, config: crawl.config}, [
+    {slot: 'crawldb', table: 'crawldb', rows: held, facts: {kind: 'base', bucket: 0, buckets: 1}},
+  ]);
+  await crawl.generate(first, ['http://a.test/from']);
+  await crawl.fetch();
+  assert.deepEqual(web.paths('a.test'), ['/robots.txt', '/from']);
+  await crawl.run(updatedb, {segments: [], unparsed: true, noAdditions: false});
+  const due = await crawl.sql<{url: string; status: string}>(
+    'SELECT url, status FROM crawldb WHERE next_fetch_time <= now()',
+  );
+  assert.deepEqual(due, [{url: `http://a.test/${wrong}`, status: 'unfetched'}]);
+});
+
 test('a host that asks for patience is not asked again in this crawl before its time', async (t) => {
   const web = await serveWeb(t, {
     'busy.test': (path) =>
@@ -310,6 +344,9 @@ test('a host blocked by hand while a fetch runs is not asked any more, and the f
         max_connections: null,
         note: 'asked us to stop',
         changed_time: new Date(),
+        hours: null,
+        max_rate: null,
+        max_bandwidth: null,
       };
       commitRows(crawl, [{slot: 'hostrules', table: 'hostrules', rows: [rule]}]).then(resolve, reject);
     };

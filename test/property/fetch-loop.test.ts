@@ -155,7 +155,6 @@ test('cut at any moment and taken up again, a fetch tells the same and is as pol
             now: clock.now,
             monotonic: clock.now,
             sleep: (ms, signal) => clock.sleep(ms, signal),
-            random: () => 0,
             log: () => undefined,
             signal: stop.signal,
           },

@@ -46,6 +46,7 @@ test('a worklist gives back what was put in', () => {
         seed: null,
         held: null,
         chain: ['x'],
+        sitemap: false,
         robotsOrigin: null,
       });
       for (const [item, one] of given.entries()) {

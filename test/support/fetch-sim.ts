@@ -16,11 +16,25 @@ import {makeScope} from '../../lib/scope/scope.ts';
 import {identify} from '../../lib/url/keys.ts';
 import {urlPolicy} from '../../lib/url/normalize.ts';
 
-/** Configuration with settings given as on a command line: `configOf({'politeness.min_delay': '5s'})`. */
+/** Configuration with settings given as on a command line, `configOf({'politeness.min_delay': '5s'})`; rests without jitter. */
 export function configOf(settings: Readonly<Record<string, string>> = {}): Config {
-  const flags = Object.entries(settings).map(([key, text]) => ({flag: '--set', key, texts: [text]}));
+  const flags = Object.entries({'politeness.jitter': '0', ...settings}).map(([key, text]) => ({
+    flag: '--set',
+    key,
+    texts: [text],
+  }));
   return loadConfig({env: {}, flags}).config;
 }
+
+/** A rule by hand that says nothing. */
+export const noRule = {
+  blocked: false,
+  max_connections: null,
+  min_delay_ms: null,
+  hours: null,
+  max_rate: null,
+  max_bandwidth: null,
+};
 
 /** Time that moves only when everybody sleeps. */
 export class VirtualClock {
@@ -104,8 +118,10 @@ export interface Sim {
   readonly list: readonly (string | Partial<FetchlistRow>)[];
   readonly addresses?: (url: string) => readonly string[];
   readonly settings?: Partial<FetcherSettings>;
+  readonly onRequest?: (url: string, maxBody: number) => void;
+  /** Told of each piece of a body that is read at a pace. */
+  readonly onPiece?: (bytes: number) => void;
   readonly clock?: VirtualClock;
-  readonly random?: () => number;
   /** Rows that a journal holds of an earlier run, with payloads by capture id. */
   readonly resume?: {
     readonly rows: readonly Capture[];
@@ -175,7 +191,6 @@ export async function simulate(sim: Sim): Promise<SimResult> {
       now: clock.now,
       monotonic: () => clock.time - 1_700_000_000_000,
       sleep: (ms, signal) => clock.sleep(ms, signal),
-      random: sim.random ?? (() => 0),
       log: () => undefined,
       signal: new AbortController().signal,
     },
@@ -186,14 +201,17 @@ export async function simulate(sim: Sim): Promise<SimResult> {
     closed: false,
     ...sim.settings,
   });
-  const done = new Set(sim.resume?.rows.filter(({kind}) => kind === 'page').map(({url}) => url));
+  const done = new Set(
+    sim.resume?.rows.filter(({kind}) => kind === 'page' || kind === 'sitemap').map(({url}) => url),
+  );
   for (const [index, given] of sim.list.entries()) {
     const row = listRow(given, index + 1);
     fetcher.work.add(row, done.has(row.url));
   }
   if (sim.resume) {
     const replay = new Replay(fetcher.work, config);
-    for (const row of sim.resume.rows) replay.take(row, sim.resume.payloads.get(row.capture_id) ?? null);
+    for (const row of sim.resume.rows)
+      replay.take(row, sim.resume.payloads.get(row.capture_id) ?? null, fetcher.now());
     replay.finish(sim.resume.proven, fetcher.now());
   }
   sim.prepare?.(fetcher, clock);
@@ -216,6 +234,8 @@ export async function simulate(sim: Sim): Promise<SimResult> {
   };
 }
 
+const pieceBytes = 16_384;
+
 class SimClient implements HttpClient {
   readonly #sim: Sim;
   readonly #clock: VirtualClock;
@@ -236,6 +256,7 @@ class SimClient implements HttpClient {
     const start = this.#clock.time;
     const noted: SimRequest = {url: request.url, start, end: Number.NaN, headers: request.headers};
     this.#requests.push(noted);
+    this.#sim.onRequest?.(request.url, request.maxBody);
     const answer = this.#sim.web(request.url, times, start) ?? {status: 404, body: 'not here'};
     let reason = answer.reason ?? null;
     try {
@@ -250,6 +271,8 @@ class SimClient implements HttpClient {
         : {status: answer.status, statusText: '', headers: answer.headers ?? []};
     const wanted = head === null || request.wantBody?.(head) !== false;
     const body = head === null ? null : Buffer.from(wanted ? (answer.body ?? '') : '');
+    const paced = await this.#readAt(request.pace, body?.length ?? 0);
+    noted.end = this.#clock.time;
     const onTheWay = reason !== null && /^(dns|connect|tls|address)/.test(reason);
     return {
       reason,
@@ -262,8 +285,22 @@ class SimClient implements HttpClient {
       sha1: body && `sha1 of ${body.length}`,
       sha256: body && `sha256 of ${body.length}`,
       connection: null,
-      timings: {dns: null, connect: null, firstByte: null, total: this.#clock.time - start},
+      timings: {dns: null, connect: null, firstByte: null, total: this.#clock.time - start, paced},
     };
+  }
+
+  /** Reads the body in pieces as a socket gives them, at the pace that is asked for. */
+  async #readAt(pace: HttpRequest['pace'], length: number): Promise<number> {
+    let paced = 0;
+    for (let at = 0; pace && at < length; at += pieceBytes) {
+      const bytes = Math.min(pieceBytes, length - at);
+      this.#sim.onPiece?.(bytes);
+      const rest = pace(bytes);
+      if (rest < 1) continue;
+      paced += rest;
+      await this.#clock.sleep(rest, this.#closed.signal).catch(() => undefined);
+    }
+    return paced;
   }
 
   async addresses(url: string): Promise<readonly string[]> {

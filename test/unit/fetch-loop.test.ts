@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import {hostKey} from '../../lib/url/keys.ts';
-import {configOf, type SimAnswer, type SimWeb, simulate, VirtualClock} from '../support/fetch-sim.ts';
+import {configOf, noRule, type SimAnswer, type SimWeb, simulate, VirtualClock} from '../support/fetch-sim.ts';
 
 const minute = 60_000;
 const ok: SimAnswer = {status: 200, body: 'a page'};
@@ -326,7 +326,6 @@ test('the budget counts successful pages ever, without robots.txt and hops', asy
 });
 
 test('blocked by hand, and a delay by hand', async () => {
-  const rule = {blocked: false, max_connections: null, min_delay_ms: null};
   const sim = await simulate({
     list: [
       ...urls('bad.test', 2),
@@ -338,10 +337,10 @@ test('blocked by hand, and a delay by hand', async () => {
       url.endsWith('robots.txt') ? undefined : {...ok, tookMs: url.includes('wide') ? 3000 : 10},
     config: configOf({'politeness.latency_factor': '0'}),
     prepare: ({work: {hosts}}) => {
-      hosts.applyRule(hosts.find('bad.test')!, {...rule, blocked: true});
-      hosts.applyRule(hosts.find('slow.test')!, {...rule, min_delay_ms: 5000});
-      hosts.applyRule(hosts.find('quick.test')!, {...rule, min_delay_ms: 100});
-      hosts.applyRule(hosts.find('wide.test')!, {...rule, max_connections: 3});
+      hosts.applyRule(hosts.find('bad.test')!, {...noRule, blocked: true});
+      hosts.applyRule(hosts.find('slow.test')!, {...noRule, min_delay_ms: 5000});
+      hosts.applyRule(hosts.find('quick.test')!, {...noRule, min_delay_ms: 100});
+      hosts.applyRule(hosts.find('wide.test')!, {...noRule, max_connections: 3});
     },
   });
   assert.equal(sim.of('bad.test').length, 0);
@@ -491,7 +490,6 @@ test('a signal: running requests end, no more are sent, rows so far stay', async
         now: clock.now,
         monotonic: clock.now,
         sleep: (ms, signal) => clock.sleep(ms, signal),
-        random: () => 0,
         log: () => undefined,
         signal: stop.signal,
       },
@@ -514,11 +512,11 @@ test('a challenge is charged to the host', async () => {
 test('a rule by hand takes effect in a running fetch within five seconds, and so does taking it back', async () => {
   const clock = new VirtualClock();
   const begin = clock.time;
-  const rule = {blocked: false, max_connections: null, min_delay_ms: null};
+
   const later = [
-    {at: 10_000, rules: [{...rule, url_host_name: 'a.test', min_delay_ms: 3000}]},
+    {at: 10_000, rules: [{...noRule, url_host_name: 'a.test', min_delay_ms: 3000}]},
     {at: 31_000, rules: []},
-    {at: 50_000, rules: [{...rule, url_host_name: 'a.test', blocked: true}]},
+    {at: 50_000, rules: [{...noRule, url_host_name: 'a.test', blocked: true}]},
   ];
   const sim = await simulate({
     clock,

@@ -151,6 +151,9 @@ test('blocked, resting and spent hosts are left out, with the count; a window ca
     max_connections: null,
     note: null,
     changed_time: new Date(start),
+    hours: null,
+    max_rate: null,
+    max_bandwidth: null,
   };
   const state = (host: string, changes: Partial<HostStateRow>): HostStateRow => ({
     host_key: id(host).host_key,

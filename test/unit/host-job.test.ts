@@ -4,7 +4,7 @@ import {join} from 'node:path';
 import {test} from 'node:test';
 import {describeHost, isHeardOf} from '../../jobs/describe-host.ts';
 import {hostNameOf} from '../../jobs/host-name.ts';
-import {hostRules} from '../../jobs/host-rules.ts';
+import {checkHostRule, hostRules} from '../../jobs/host-rules.ts';
 import type {HostRuleRow, HostStateRow, HostStatsRow, RobotsRow} from '../../lib/schema/hostdb.ts';
 import {tables} from '../../lib/schema/tables.ts';
 import {hostKey} from '../../lib/url/keys.ts';
@@ -15,7 +15,14 @@ import {sampleRow} from '../support/rows.ts';
 import {defaultConfig} from '../support/url-config.ts';
 
 type Change = Partial<Parameters<typeof hostRules.plan>[0]>;
-const nothing = {delay: undefined, maxConnections: undefined, note: undefined} as const;
+const nothing = {
+  delay: undefined,
+  maxConnections: undefined,
+  note: undefined,
+  hours: undefined,
+  maxRate: undefined,
+  maxBandwidth: undefined,
+} as const;
 const flags = {block: false, unblock: false, clear: false} as const;
 const setRule = (crawl: JobHarness, host: string, change: Change) =>
   crawl.run(hostRules, {...nothing, ...flags, ...change, host});
@@ -48,6 +55,9 @@ test('rules are set, changed in what is said, and taken back; a row a host', asy
     blocked: false,
     max_connections: null,
     note: null,
+    hours: null,
+    max_rate: null,
+    max_bandwidth: null,
   };
   const start = crawl.effects.now();
   assert.equal((await setRule(crawl, 'B.test', {block: true, note: 'asked us'})).outcome, 'done');
@@ -76,6 +86,10 @@ test('rules are set, changed in what is said, and taken back; a row a host', asy
     ['a.test'],
   );
   assert.equal((await setRule(crawl, 'b.test', {clear: true})).outcome, 'nothing');
+  await setRule(crawl, 'b.test', {hours: ' 22:00-06:00', maxRate: 2, maxBandwidth: 50_000});
+  const limits = {hours: '22:00-06:00', max_rate: 2, max_bandwidth: 50_000};
+  assert.deepEqual((await rulesOf(crawl))[1], {...facts, ...limits, changed_time: new Date(start + 1000)});
+  await setRule(crawl, 'b.test', {clear: true});
   assert.equal((await setRule(crawl, 'b.test', {unblock: true})).outcome, 'nothing');
 });
 
@@ -279,4 +293,16 @@ test('wrong use is told before anything is touched', async (t) => {
     assert.deepEqual([code, stdout], [2, '']);
   }
   assert.deepEqual(files(), before);
+});
+
+test('hours that are none, and limits that let nothing through, are refused', () => {
+  const none = {...nothing, ...flags, host: 'a.test'};
+  for (const change of [
+    {hours: '8-18'},
+    {hours: ''},
+    {hours: '08:00-08:00'},
+    {maxRate: 0},
+    {maxBandwidth: 0},
+  ])
+    assert.throws(() => checkHostRule({...none, ...change}), {code: 'USAGE'}, JSON.stringify(change));
 });

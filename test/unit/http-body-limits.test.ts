@@ -81,3 +81,21 @@ test('digests in pieces and in one go are the same', () => {
     assert.equal(sha256, createHash('sha256').update(bytes).digest('hex'));
   }
 });
+
+test('a body is read at the pace that is asked for, and no time-out counts the rests', async () => {
+  const body = 'x'.repeat(200_000);
+  await using server = await rawServer((socket, request) =>
+    bytesThenEnd(framings.length!(body))(socket, request),
+  );
+  await using client = loopbackClient({idleTimeoutMs: 1000, totalTimeoutMs: 1500});
+  let bytes = 0;
+  const pace = (piece: number) => {
+    bytes += piece;
+    return bytes === piece ? 1600 : 0;
+  };
+  const exchange = await get(client, server.origin, {pace});
+  assert.equal(exchange.reason, null);
+  assert.equal(exchange.body?.length, body.length);
+  assert.equal(bytes, body.length);
+  assert.equal(exchange.timings.paced, 1600);
+});
