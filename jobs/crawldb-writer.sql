@@ -68,7 +68,3 @@ SELECT
   coalesce(sum(pages_fetched), 0)::BIGINT AS pages_fetched,
   count(*)::BIGINT AS hosts
 FROM new_hoststats;
-
--- step: compact
--- All rows of one bucket.
-SELECT * FROM crawldb WHERE host_key BETWEEN $first AND $last

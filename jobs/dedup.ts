@@ -1,6 +1,6 @@
 import type {FileRef} from '../lib/store/manifest-types.ts';
 import {
-  compactBucket,
+  compactBuckets,
   compactionEdit,
   crawldbNext,
   type DatabaseParams,
@@ -67,7 +67,7 @@ export const dedup = defineJob({
     };
   },
 
-  run: (task, ctx) => (isCompaction(task) ? compactBucket(task, ctx) : markAll(task, ctx)),
+  run: (task, ctx) => (isCompaction(task) ? compactBuckets(task, ctx) : markAll(task, ctx)),
 
   next(plan, stage, results) {
     if (stage > 0) return compactionEdit(results);

@@ -1,5 +1,5 @@
 -- Which URLs are worth fetching now. Each step is one question; jobs/generate.ts makes a table of each.
--- Views: crawldb, fetchlist (of the open segments), hoststate, hoststats, hostrules.
+-- Views: due_row (the due rows of the crawldb, down to a bound by score: jobs/crawldb-candidates.ts), fetchlist (of the open segments), hoststate, hoststats, hostrules.
 -- A total order decides: score, then url_key, then host_key.
 
 -- step: locked
@@ -107,7 +107,7 @@ SELECT
   CASE WHEN h.segment IS NOT NULL THEN c.last_modified END AS last_modified,
   CASE WHEN h.segment IS NOT NULL THEN c.content_digest END AS content_digest,
   h.segment AS content_segment
-FROM crawldb c
+FROM due_row c
 JOIN picked p USING (host_key, url_key)
 LEFT JOIN held h ON h.segment = c.last_success_segment
 
@@ -116,7 +116,7 @@ LEFT JOIN held h ON h.segment = c.last_success_segment
 SELECT
   row_number() OVER () - 1 AS n,
   c.host_key, c.url_key, c.url, c.depth, c.hop_type, c.discovered_from, c.seed, f.scope AS seed_scope
-FROM crawldb c
+FROM due_row c
 SEMI JOIN asked USING (host_key, url_key)
 LEFT JOIN (
   SELECT url AS seed, arg_max(scope, injected_time) AS scope

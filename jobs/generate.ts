@@ -8,6 +8,7 @@ import {makeScope} from '../lib/scope/scope.ts';
 import type {Database} from '../lib/store/duckdb.ts';
 import type {FileRef, SegmentInfo} from '../lib/store/manifest-types.ts';
 import type {Snapshot} from '../lib/store/store.ts';
+import {readCandidates} from './crawldb-candidates.ts';
 import {
   type DatabaseParams,
   databaseParams,
@@ -116,7 +117,7 @@ export const generate = defineJob({
     };
     const db = await openPlanDatabase(effects, inputs, read);
     try {
-      const left = await whyNothing(db, params);
+      const left = await whyNothing(db, inputs, params);
       if (left !== null) {
         effects.log('info', 'nothing_due', {...left, open_segments: open.length});
         return undefined;
@@ -176,13 +177,13 @@ function condition(where: string | undefined): string {
   return where;
 }
 
-/** Makes `wanted`, `locked` and `host`; returns the parameters of `due`. */
+/** Over `due_row` makes `wanted`, `locked` and `host`; returns the parameters of `due`. */
 async function prepare(
   db: Database,
   params: GenerateParams,
 ): Promise<{due: Date; new_cap: number; budget: number}> {
   const {windowMs, maxPerHost, budget} = params;
-  await db.run(`CREATE VIEW wanted AS SELECT * FROM crawldb WHERE (${params.where}\n)`);
+  await db.run(`CREATE VIEW wanted AS SELECT * FROM due_row WHERE (${params.where}\n)`);
   await db.run(`CREATE TABLE locked AS ${sql.locked}`);
   await db.run(`CREATE TABLE host AS ${sql.host}`, {
     now: new Date(params.now),
@@ -197,11 +198,25 @@ async function prepare(
   return {due: new Date(params.due), new_cap: windowMs > 0 ? Math.min(maxPerHost, fits) : maxPerHost, budget};
 }
 
+/** URLs that are looked at first to find whether there is one to select; then four times as many, and so on. */
+const firstLook = 10_000;
+const deeper = 4;
+
 /** Null where something can be selected; else how many due URLs their hosts keep back. Reads no more than it must. */
-async function whyNothing(db: Database, params: GenerateParams): Promise<Record<string, number> | null> {
+async function whyNothing(
+  db: Database,
+  inputs: readonly FileRef[],
+  params: GenerateParams,
+): Promise<Record<string, number> | null> {
+  const candidates = readCandidates(db, inputs, {due: params.due});
+  await candidates.deepen(firstLook);
   const due = await prepare(db, params);
   const some = `SELECT 1 FROM (${sql.due}) WHERE reason IS NULL AND coalesce(budget_left, 1) > 0 LIMIT 1`;
-  if ((await db.all(some, due)).length > 0) return null;
+  for (let want = firstLook * deeper; ; want *= deeper) {
+    if ((await db.all(some, due)).length > 0) return null;
+    if (candidates.complete) break;
+    await candidates.deepen(want);
+  }
   const left = await db.all<{reason: string; n: number}>(
     `SELECT coalesce(reason, 'budget') AS reason, count(*) AS n FROM (${sql.due}) GROUP BY ALL ORDER BY ALL`,
     due,
@@ -213,11 +228,19 @@ async function select(task: Task, ctx: TaskContext): Promise<TaskResult> {
   const params = task.params as unknown as GenerateParams; // made by plan
   const db = await openTaskDatabase(task, ctx, params.database, read);
   try {
-    await db.run(`CREATE TABLE due AS ${sql.due}`, await prepare(db, params));
+    const candidates = readCandidates(db, task.inputs, {due: params.due});
     const {scope, url, links} = params.scope;
     const wanted = makeScope(scope, url, links, params.texts.scopeFiles);
-    do await pick(db, params);
-    while ((await refuseOutOfScope(db, wanted, sql)) > 0);
+    const places = params.topN * params.segments.length;
+    await candidates.deepen(places);
+    const due = await prepare(db, params);
+    for (let want = places * deeper; ; want *= deeper) {
+      await db.run(`CREATE OR REPLACE TABLE due AS ${sql.due}`, due);
+      do await pick(db, params);
+      while ((await refuseOutOfScope(db, wanted, sql)) > 0);
+      if (candidates.complete || (await picked(db)) === places) break;
+      await candidates.deepen(want);
+    }
     const held = await rowsTable(db, 'held', {segment: {type: 'text'}});
     await held.insert(params.held.map((segment) => ({segment})));
     await db.run(`CREATE TABLE chosen AS ${sql.chosen}`);
@@ -242,6 +265,11 @@ async function pick(db: Database, {segments, topN}: GenerateParams): Promise<voi
     'CREATE OR REPLACE TABLE picked (part INTEGER, rank INTEGER, host_key UBIGINT, url_key UBIGINT)',
   );
   for (const part of segments.keys()) await db.run(`INSERT INTO picked ${sql.pick}`, {part, top_n: topN});
+}
+
+async function picked(db: Database): Promise<number> {
+  const [count] = await db.all<{n: number}>('SELECT count(*) AS n FROM picked');
+  return count?.n ?? 0;
 }
 
 /** Writes one fetchlist, a file for each partition. */

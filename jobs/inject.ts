@@ -10,7 +10,7 @@ import type {FileRef} from '../lib/store/manifest-types.ts';
 import {identify} from '../lib/url/keys.ts';
 import {normalizeUrl, type UrlPolicy, urlPolicy} from '../lib/url/normalize.ts';
 import {
-  compactBucket,
+  compactBuckets,
   compactionEdit,
   crawldbNext,
   type DatabaseParams,
@@ -97,7 +97,7 @@ export const inject = defineJob({
     };
   },
 
-  run: (task, ctx) => (isCompaction(task) ? compactBucket(task, ctx) : injectLines(task, ctx)),
+  run: (task, ctx) => (isCompaction(task) ? compactBuckets(task, ctx) : injectLines(task, ctx)),
 
   next(plan, stage, results) {
     if (stage > 0) return compactionEdit(results);

@@ -1,10 +1,9 @@
 import {CrawlError} from '../lib/errors.ts';
-import {crawldb} from '../lib/schema/crawldb.ts';
 import {linkdb} from '../lib/schema/linkdb.ts';
 import type {FileRef, SegmentInfo} from '../lib/store/manifest-types.ts';
 import type {Snapshot} from '../lib/store/store.ts';
 import {
-  compactBucket,
+  compactBuckets,
   compactionEdit,
   crawldbNext,
   type DatabaseParams,
@@ -88,7 +87,7 @@ export const invertlinks = defineJob({
     };
   },
 
-  run: (task, ctx) => (isCompaction(task) ? compactBucket(task, ctx) : invert(task, ctx)),
+  run: (task, ctx) => (isCompaction(task) ? compactBuckets(task, ctx) : invert(task, ctx)),
 
   next(plan, stage, results) {
     if (stage > 0) return compactionEdit(results);
@@ -139,10 +138,10 @@ async function invert(task: Task, ctx: TaskContext): Promise<TaskResult> {
       {},
       await ctx.store.create(linkdb, 'linkdb'),
     );
-    const delta = await writeRows(db, await ctx.store.create(crawldb, 'crawldb'), params.revision);
+    const delta = await writeRows(db, ctx, params.revision);
     const {links: total = 0, added = 0, removed = 0, rows = 0} = totals ?? {};
     return {
-      files: [links, delta],
+      files: [links, ...delta],
       counters: {
         links_total: total,
         links_added_total: added,

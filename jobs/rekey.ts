@@ -94,12 +94,13 @@ export const rekey = defineJob({
   next(plan, _stage, results) {
     const result = results[0];
     const policies = {url: plan.facts?.policy as string};
-    const reads = ['crawldb', 'linkdb', 'hoststats', 'open'];
+    const reads = ['crawldb', 'linkdb', 'inlinks', 'hoststats', 'open'];
     if (result === undefined || result.files.length === 0) return {edit: {reads, writes: {}, policies}};
     const writes: Record<string, readonly FileRef[]> = {
       crawldb: filesOf(result, 'crawldb'),
       hoststats: filesOf(result, 'hoststats'),
       linkdb: filesOf(result, 'linkdb'),
+      inlinks: [], // the rows have them all
     };
     return {edit: {reads, writes, policies, summary: result.facts?.summary as Record<string, number>}};
   },

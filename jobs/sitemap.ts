@@ -10,7 +10,7 @@ import {hostOf} from '../lib/url/host.ts';
 import {identify} from '../lib/url/keys.ts';
 import {normalizeUrl, type UrlPolicy, urlPolicy} from '../lib/url/normalize.ts';
 import {
-  compactBucket,
+  compactBuckets,
   compactionEdit,
   crawldbNext,
   type DatabaseParams,
@@ -104,7 +104,7 @@ export const sitemap = defineJob({
     };
   },
 
-  run: (task, ctx) => (isCompaction(task) ? compactBucket(task, ctx) : addSitemaps(task, ctx)),
+  run: (task, ctx) => (isCompaction(task) ? compactBuckets(task, ctx) : addSitemaps(task, ctx)),
 
   next(plan, stage, results) {
     if (stage > 0) return compactionEdit(results);

@@ -5,7 +5,7 @@ import type {FileRef, SegmentInfo} from '../lib/store/manifest-types.ts';
 import type {Snapshot} from '../lib/store/store.ts';
 import {urlPolicy} from '../lib/url/normalize.ts';
 import {
-  compactBucket,
+  compactBuckets,
   compactionEdit,
   crawldbNext,
   type DatabaseParams,
@@ -79,7 +79,7 @@ export const updatedb = defineJob({
     };
   },
 
-  run: (task, ctx) => (isCompaction(task) ? compactBucket(task, ctx) : updateTask(task, ctx)),
+  run: (task, ctx) => (isCompaction(task) ? compactBuckets(task, ctx) : updateTask(task, ctx)),
 
   next(plan, stage, results) {
     if (stage > 0) return compactionEdit(results);

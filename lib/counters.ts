@@ -40,6 +40,8 @@ export const counters = {
   links_total: 'Links in the linkdb.',
   links_added_total: 'Links added to the linkdb.',
   links_removed_total: 'Links removed from the linkdb.',
+  buckets_compacted_total: 'Buckets of the crawldb written anew.',
+  rows_compacted_total: 'Rows that compaction wrote.',
   files_removed_total: 'Files removed as garbage.',
 } as const satisfies Readonly<Record<string, string>>;
 export type CounterName = keyof typeof counters;

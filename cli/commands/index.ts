@@ -22,6 +22,7 @@ export const commands: readonly CommandEntry[] = [
   {name: 'dedup', summary: 'Mark duplicates over the whole crawldb.', load: () => import('./dedup.ts')},
   {name: 'invertlinks', summary: 'Turn the links of parsed segments round, into the linkdb.', load: () => import('./invertlinks.ts')},
   {name: 'rekey', summary: 'Bring all URLs to the form of changed url settings.', load: () => import('./rekey.ts')},
+  {name: 'compact', summary: 'Merge the deltas of the crawldb into its base.', load: () => import('./compact.ts')},
   {name: 'run', summary: 'Run whole rounds: generate, fetch, parse, updatedb, invertlinks.', load: () => import('./run.ts')},
   {name: 'status', summary: 'Show the crawl on one screen: counts, segments, locks, last runs, next step.', load: () => import('./status.ts')},
   {name: 'sql', summary: 'Ask the crawl a question in SQL; without a query, a prompt.', load: () => import('./sql.ts')},

@@ -3,6 +3,7 @@ import {crawldb} from './crawldb.ts';
 import {fetch} from './fetch.ts';
 import {fetchlist} from './fetchlist.ts';
 import {hostrules, hoststate, hoststats, robots} from './hostdb.ts';
+import {inlinks} from './inlinks.ts';
 import {linkdb} from './linkdb.ts';
 import {outlinks} from './outlinks.ts';
 import {parse} from './parse.ts';
@@ -20,6 +21,7 @@ export const tables = {
   parse,
   outlinks,
   linkdb,
+  inlinks,
   robots,
   hoststate,
   hoststats,

@@ -6,6 +6,7 @@ export const crashPoints = [
   'plan_written',
   'journal_flushed',
   'journal_sealed',
+  'bucket_written',
   'task_files_written',
   'task_result_written',
   'lists_written',

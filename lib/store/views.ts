@@ -4,12 +4,16 @@ import type {FileRef} from './manifest-types.ts';
 import type {Snapshot} from './store.ts';
 import {
   ccindexQuery,
+  crawldbOfMemory,
+  crawldbPartsQuery,
   crawldbQuery,
   createTable,
   createView,
+  deltaQuery,
   type FilePath,
   filesQuery,
   hostdbQuery,
+  liveInlinksQuery,
 } from './view-sql.ts';
 
 /**
@@ -37,8 +41,9 @@ export async function bindTables(
   ways: BindWays = {},
 ): Promise<void> {
   const inMemory = ways.asViews === true ? undefined : isReadOnce;
-  const statements = tableViews(files, (file) => store.path(file), inMemory);
-  if (statements !== '') await db.run(statements);
+  const path: FilePath = (file) => store.path(file);
+  const statements = `${tableViews(files, path, inMemory)}\n${crawldbParts(files, path, ways)}`;
+  if (statements.trim() !== '') await db.run(statements);
 }
 
 /**
@@ -52,6 +57,33 @@ function isReadOnce(name: TableName, list: readonly FileRef[]): boolean {
   const sum = (fact: 'bytes' | 'rows') => list.reduce((total, file) => total + file[fact], 0);
   return (
     name !== 'content' && list.length > 0 && sum('bytes') <= readOnce.bytes && sum('rows') <= readOnce.rows
+  );
+}
+
+/** For compactions: live rows of deltas as `crawldb_delta`, live changes of inlinks as `inlinks_live`. */
+export async function bindDeltas(
+  db: Pick<Database, 'run'>,
+  store: {path(file: FileRef): string},
+  crawldb: readonly FileRef[],
+  inlinks: readonly FileRef[],
+): Promise<void> {
+  const path: FilePath = (file) => store.path(file);
+  await db.run(`${createView('crawldb_delta', deltaQuery(crawldb, path))}
+${createView('inlinks_live', liveInlinksQuery(crawldb, inlinks, path))}`);
+}
+
+/** Some files of the crawldb as a view. */
+export async function bindFiles(
+  db: Pick<Database, 'run'>,
+  store: {path(file: FileRef): string},
+  name: string,
+  files: readonly FileRef[],
+): Promise<void> {
+  await db.run(
+    createView(
+      name,
+      filesQuery(tables.crawldb, files, (file) => store.path(file)),
+    ),
   );
 }
 
@@ -113,10 +145,18 @@ function tableViews(
   return (Object.entries(files) as [TableName, readonly FileRef[]][])
     .map(([name, list]) => {
       const query =
-        name === 'crawldb' ? crawldbQuery(tables.crawldb, list, path) : filesQuery(tables[name], list, path);
+        name === 'crawldb' ? crawldbQuery(list, path, files.inlinks) : filesQuery(tables[name], list, path);
       const view = inMemory(name, list) ? createTable(name, query) : createView(name, query);
       // FETCH is a word of SQL, so that table's name needs quotes; `captures` is the same without.
       return name === 'fetch' ? `${view}\n${createView('captures', 'SELECT * FROM "fetch"')}` : view;
     })
     .join('\n');
+}
+
+function crawldbParts(files: FileLists, path: FilePath, ways: BindWays): string {
+  const list = files.crawldb;
+  if (list === undefined) return '';
+  return ways.asViews !== true && isReadOnce('crawldb', list)
+    ? crawldbOfMemory
+    : crawldbPartsQuery(list, path);
 }

@@ -1,0 +1,21 @@
+-- The head of the crawldb: what is due and stands high enough, read without a scan of all rows. Views: crawldb_base,
+-- crawldb_delta. Views above_base, above_delta: their rows that are due and above the bound.
+
+-- step: newer
+-- URLs of the head that deltas hold, with the revision that counts: of rows of the base, any; of several in deltas,
+-- the greatest. Reads keys of all deltas, and nothing else of the base.
+CREATE OR REPLACE TABLE head_newer AS
+WITH head AS (
+  SELECT host_key, url_key FROM above_base
+  UNION
+  SELECT host_key, url_key FROM above_delta
+)
+SELECT host_key, url_key, max(revision) AS revision
+FROM crawldb_delta SEMI JOIN head USING (host_key, url_key)
+GROUP BY ALL
+
+-- step: due
+CREATE OR REPLACE VIEW due_row AS
+SELECT * FROM above_base ANTI JOIN head_newer USING (host_key, url_key)
+UNION ALL
+SELECT * FROM above_delta SEMI JOIN head_newer USING (host_key, url_key, revision)

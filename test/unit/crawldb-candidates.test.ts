@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import {type TestContext, test} from 'node:test';
+import {compact} from '../../jobs/compact.ts';
+import {readCandidates} from '../../jobs/crawldb-candidates.ts';
+import {inject} from '../../jobs/inject.ts';
+import {newRow} from '../../lib/crawldb/row.ts';
+import type {CrawlDatum} from '../../lib/schema/crawldb.ts';
+import {type Database, openDatabase} from '../../lib/store/duckdb.ts';
+import {bindTables} from '../../lib/store/views.ts';
+import {identify} from '../../lib/url/keys.ts';
+import {commitRows, type JobHarness, jobHarness} from '../support/job-harness.ts';
+import {temporaryFolder} from '../support/temporary-crawl.ts';
+
+/** What generate may choose from, read from the head of each file, is what a scan of all rows gives. */
+
+const now = Date.UTC(2026, 0, 1);
+const day = 86_400_000;
+
+function row(n: number, facts: Partial<CrawlDatum>): CrawlDatum {
+  const found = {
+    depth: 1,
+    seed: null,
+    tag: null,
+    hopType: 'L',
+    time: new Date(now - day),
+    from: null,
+  } as const;
+  return {
+    ...newRow(identify(`http://h${n % 7}.test/${n}`), {...found, score: 1, intervalS: 60}, 0),
+    ...facts,
+  };
+}
+
+const visited = (n: number, due: number, score: number) =>
+  row(n, {
+    status: 'fetched',
+    score,
+    fetch_time: new Date(now - 40 * day),
+    next_fetch_time: new Date(due),
+    visits: 1,
+  });
+
+async function database(t: TestContext, crawl: JobHarness): Promise<Database> {
+  const db = await openDatabase({memoryBytes: 256e6, spillDir: await temporaryFolder(t)});
+  t.after(() => db.close());
+  const snapshot = await crawl.head();
+  const files = {crawldb: await snapshot.files('crawldb')};
+  await bindTables(db, snapshot.store, files, {asViews: true});
+  return db;
+}
+
+/** Compares what is read with a scan, at several depths. */
+async function checkHead(t: TestContext, crawl: JobHarness, least: number): Promise<void> {
+  const files = await (await crawl.head()).files('crawldb');
+  const db = await database(t, crawl);
+  const candidates = readCandidates(db, files, {due: now, wholeRows: 0});
+  const order = 'ORDER BY score DESC, url_key, host_key';
+  const all = await db.all<{url: string; score: number}>(
+    `SELECT url, score, status FROM crawldb WHERE next_fetch_time <= $now ${order}`,
+    {now: new Date(now)},
+  );
+  const depths: number[] = [];
+  for (let want = least; ; want *= 4) {
+    await candidates.deepen(want);
+    const read = await db.all(`SELECT url, score, status FROM due_row ${order}`);
+    assert.deepEqual(read, all.slice(0, read.length), 'a head of all that is due');
+    assert.ok(candidates.complete || read.length >= want * 0.7, `${read.length} of ${want}`);
+    depths.push(read.length);
+    if (candidates.complete) break;
+  }
+  assert.equal(depths.at(-1), all.length, 'all that is due');
+  assert.ok(depths[0]! < all.length, 'the first look is not at all of them');
+  await db.close();
+}
+
+for (const [title, score] of [
+  ['scores that differ', (n: number) => ((n * 7919) % 4001) / 4001],
+  ['a few scores, each of many rows', (n: number) => (n * 7919) % 3],
+  ['one score', () => 1],
+] as const)
+  test(`the head of the crawldb is exact with ${title}: in base and deltas, fetched since and raised since`, async (t) => {
+    const crawl = await jobHarness(t);
+    const rows = [
+      ...Array.from({length: 3000}, (_, n) => row(n, {score: score(n)})),
+      ...Array.from({length: 300}, (_, n) => visited(3000 + n, now + (n - 100) * day, score(n))),
+    ];
+    await commitRows(crawl, [{slot: 'crawldb', table: 'crawldb', rows, facts: {kind: 'base'}}]);
+    await crawl.run(compact, {full: true});
+    await checkHead(t, crawl, 200);
+
+    // Two commits over it: some were fetched, some raised, some are new
+    const urls = Array.from({length: 120}, (_, n) => `http://h${n % 7}.test/${n}\tscore=${n % 4}`);
+    const raised = await crawl.run(inject, {files: [], urls, update: true, overwrite: false});
+    assert.equal(raised.counters.seeds_updated_total, 120);
+    await crawl.run(inject, {
+      files: [],
+      urls: [...urls.slice(40, 80).map((line) => line.replace(/score=.*/, 'score=9')), 'http://new.test/'],
+      update: true,
+      overwrite: false,
+    });
+    await checkHead(t, crawl, 200);
+  });
