@@ -72,7 +72,7 @@ async function effectsOf(io: Io, log: Log): Promise<Effects> {
   const signal = io.signal ?? new AbortController().signal;
   if (io.effects) return {...io.effects, log};
   const {realEffects} = await import('../jobs/effects.ts');
-  return realEffects(log, signal);
+  return realEffects(log, signal, io.env);
 }
 
 async function openConfigured(io: Io, globals: Globals): Promise<OpenedCrawl> {

@@ -3,7 +3,11 @@ import {setTimeout as delay} from 'node:timers/promises';
 import type {Effects, Log} from '../lib/effects.ts';
 
 /** The real world. */
-export function realEffects(log: Log, signal: AbortSignal): Effects {
+export function realEffects(
+  log: Log,
+  signal: AbortSignal,
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): Effects {
   return {
     now: () => Date.now(),
     monotonic: () => performance.now(),
@@ -11,6 +15,7 @@ export function realEffects(log: Log, signal: AbortSignal): Effects {
     random: Math.random,
     log,
     signal,
+    env,
   };
 }
 

@@ -27,7 +27,7 @@ export type Fetched =
 export async function fetchOne(
   input: string,
   kind: FetchlistRow['kind'],
-  {config, texts}: {readonly config: Config; readonly texts: PolicyTexts},
+  {config, texts, dir}: {readonly config: Config; readonly texts: PolicyTexts; readonly dir: string},
   effects: Effects,
 ): Promise<Fetched> {
   const policy = urlPolicy(config.url, texts.urlRules);
@@ -38,7 +38,7 @@ export async function fetchOne(
   const fetcher = new Fetcher({
     segment: 'check',
     config,
-    client: httpClient(config),
+    client: await httpClient(config, {env: effects.env, dir}),
     sink: {append: (capture, payload) => void rows.push({capture, payload})},
     scope: makeScope(config.scope, config.url, config.links, texts.scopeFiles),
     urlPolicy: policy,

@@ -7,6 +7,7 @@ import {KeyMap} from '../lib/fetcher/key-map.ts';
 import {Replay} from '../lib/fetcher/replay.ts';
 import type {CaptureSink, KnownTargets} from '../lib/fetcher/settings.ts';
 import type {SharedLimits} from '../lib/fetcher/shared.ts';
+import type {HttpClient} from '../lib/http/exchange.ts';
 import type {Capture} from '../lib/schema/fetch.ts';
 import {fetchlist} from '../lib/schema/fetchlist.ts';
 import {type HostRuleRow, hostrules, hoststate, hoststats, robots} from '../lib/schema/hostdb.ts';
@@ -64,8 +65,9 @@ async function fetchPartition(
   let fetcher: Fetcher;
   try {
     const notDue = knownTargets(task, params, ctx);
+    const client = await httpClient(params.config, {env: ctx.env, dir: ctx.store.dir});
     const scopes = await seedScopes(task, ctx);
-    fetcher = makeFetcher(params, ctx, {sink, scopes, notDue, shared});
+    fetcher = makeFetcher(params, ctx, {sink, client, scopes, notDue, shared});
     await load(fetcher, task, params, ctx, folder, proven, notDue);
     end = await fetcher.run();
     await sink.settled();
@@ -99,6 +101,7 @@ function makeFetcher(
   ctx: TaskContext,
   parts: {
     readonly sink: CaptureSink;
+    readonly client: HttpClient;
     readonly scopes: ReadonlyMap<string, Stay>;
     readonly notDue: KnownTargets;
     readonly shared: SharedLimits;
@@ -108,7 +111,7 @@ function makeFetcher(
   return new Fetcher({
     segment: params.segment,
     config,
-    client: httpClient(config),
+    client: parts.client,
     sink: parts.sink,
     scope: makeScope(config.scope, config.url, config.links, texts.scopeFiles),
     urlPolicy: urlPolicy(config.url, texts.urlRules),

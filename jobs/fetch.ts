@@ -8,6 +8,7 @@ import {urlPolicy} from '../lib/url/normalize.ts';
 import {contactRule} from './contact-rule.ts';
 import {mergeHosts} from './fetch-hosts.ts';
 import {type FetchParams, fetchTask} from './fetch-task.ts';
+import {readCredentials, readProxies} from './http-credentials.ts';
 import {defineJob, type Task, type TaskResult} from './job.ts';
 import {readPolicyTexts} from './policy-texts.ts';
 import {heldPolicy} from './url-policy.ts';
@@ -48,7 +49,10 @@ export const fetch = defineJob({
       log('info', 'already_fetched', {segment});
       return undefined;
     }
-    parseHours(config.fetch.hours); // a bad value is told before anything is asked
+    // Bad values are told before anything is asked.
+    parseHours(config.fetch.hours);
+    await readCredentials(config, {env: effects.env, dir: store.dir});
+    await readProxies(config, {env: effects.env, dir: store.dir});
     const texts = await readPolicyTexts(config, store.dir);
     heldPolicy(snapshot, urlPolicy(config.url, texts.urlRules));
     const lists = await snapshot.files(`segments/${segment}/fetchlist`);

@@ -14,6 +14,8 @@ export interface Effects {
   readonly log: Log;
   /** Aborts on the first SIGINT or SIGTERM. */
   readonly signal: AbortSignal;
+  /** Variables of the environment, for secrets that the configuration refers to; none if absent. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';

@@ -22,6 +22,11 @@ export const errorCodes = {
     exit: 2,
     advice: 'Correct the named line; crawl config shows all values.',
   },
+  CREDENTIAL_UNREADABLE: {
+    doc: 'A variable or file that holds a credential (section credentials) is missing, empty or malformed.',
+    exit: 2,
+    advice: 'Set the variable, or correct the file; what they hold is never shown.',
+  },
   URL_POLICY_CHANGED: {
     doc: 'The settings of url differ from those by which the URLs of this crawl were normalized.',
     exit: 2,

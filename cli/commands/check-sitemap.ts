@@ -57,7 +57,7 @@ export async function remoteSitemap(
 ): Promise<Question> {
   const {fetchOne} = await import('../../jobs/fetch-one.ts'); // the network: files do without
   const texts = await readPolicyTexts(config, dir);
-  const fetched = await fetchOne(url, 'sitemap', {config, texts}, effects);
+  const fetched = await fetchOne(url, 'sitemap', {config, texts, dir}, effects);
   if ('failure' in fetched)
     throw new CrawlError('INPUT_UNREADABLE', `${fetched.url} cannot be read: ${fetched.failure}`, {
       facts: {url: fetched.url},

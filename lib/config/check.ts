@@ -2,6 +2,7 @@ import {isIP} from 'node:net';
 import {formatValue} from '../kinds.ts';
 import type {OptionDeclaration} from '../options.ts';
 import {linkKinds} from '../schema/outlinks.ts';
+import {credentialOrigin, isHostPattern, proxyAddress, secretReference} from './references.ts';
 import {type Config, settings} from './settings.ts';
 
 export interface RelationProblem {
@@ -52,6 +53,8 @@ export function checkRelations(config: Config): RelationProblem[] {
   for (const [from, to] of Object.entries(config.network.connect_to))
     for (const side of [from, to])
       if (!/^.*:(\d{1,5}|\*)$/.test(side)) report('network.connect_to', `${side} is not host:port`);
+  checkProxies(config, report);
+  checkCredentials(config, report);
   for (const scheme of config.scope.schemes)
     if (scheme !== 'http' && scheme !== 'https')
       report('scope.schemes', `${scheme} is neither http nor https`);
@@ -59,6 +62,50 @@ export function checkRelations(config: Config): RelationProblem[] {
     if (!(linkKinds as readonly string[]).includes(kind))
       report('links.follow', `${kind} is none of: ${linkKinds.join(', ')}`);
   return problems;
+}
+
+type Report = (setting: string, problem: string) => void;
+
+function checkProxies({network}: Config, report: Report): void {
+  // What is no proxy is not shown: it may hold a password.
+  const form = 'not http://host:port or https://host:port; user and password belong into credentials.proxy';
+  if (network.proxy !== undefined && proxyAddress(network.proxy) === undefined)
+    report('network.proxy', `it is ${form}`);
+  for (const [pattern, proxy] of Object.entries(network.proxy_rules)) {
+    if (!isHostPattern(pattern))
+      report('network.proxy_rules', `${pattern} is no host, as example.org, *.example.org or *`);
+    if (proxy !== 'direct' && proxyAddress(proxy) === undefined)
+      report('network.proxy_rules', `the proxy of ${pattern} is neither direct nor a proxy: ${form}`);
+  }
+  for (const host of network.unverified_hosts)
+    if (!isHostPattern(host) || host.includes('*'))
+      report('network.unverified_hosts', `${host} is no host name, as intranet.example.org`);
+}
+
+/** Values are not shown: they may be the secrets that do not belong here. */
+function checkCredentials({credentials}: Config, report: Report): void {
+  for (const key of ['basic', 'headers', 'proxy'] as const) {
+    const seen = new Set<string>();
+    for (const [where, reference] of Object.entries(credentials[key])) {
+      const setting = `credentials.${key}`;
+      const origin =
+        key === 'proxy' ? proxyAddress(`http://${where}`)?.name : credentialOrigin(where.toLowerCase());
+      if (origin === undefined)
+        report(
+          setting,
+          key === 'proxy'
+            ? 'a key is not host:port of a proxy'
+            : 'a key is neither a host, as example.org or example.org:8443, nor an origin, as http://example.org',
+        );
+      else if (seen.has(origin)) report(setting, `${origin} is there twice`);
+      else seen.add(origin);
+      if (secretReference(reference) === undefined)
+        report(
+          setting,
+          `a value is neither env:NAME nor file:PATH; secrets do not stand in the configuration`,
+        );
+    }
+  }
 }
 
 function settingOf(config: Config, name: string): unknown {

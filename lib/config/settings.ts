@@ -24,6 +24,37 @@ export const settings = {
       doc: 'host:port to address:port, as curl’s option: where to connect in place of the host. `*` stands for any host or port.',
     },
     dns_servers: {kind: 'list', default: [], doc: 'Name servers in place of the system’s.'},
+    proxy: {
+      kind: 'text',
+      doc: 'Proxy for all requests, as `http://proxy.example.org:3128`; none if absent. Its user and password are named in credentials.proxy.',
+    },
+    proxy_rules: {
+      kind: 'map',
+      default: {},
+      doc: 'Host to proxy or `direct`, before network.proxy; `*.example.org` stands for the hosts below it. The first that fits decides.',
+    },
+    unverified_hosts: {
+      kind: 'list',
+      default: [],
+      doc: 'Hosts whose TLS certificate may be wrong, as intranet.example.org; the column tls_verified tells where it was.',
+    },
+  },
+  credentials: {
+    basic: {
+      kind: 'map',
+      default: {},
+      doc: 'Where to where the `user:password` for it stands: `example.org: env:NAME` or `file:PATH`. A host means https at its usual port; others are written out, as http://example.org.',
+    },
+    headers: {
+      kind: 'map',
+      default: {},
+      doc: 'The same for other headers: the variable or file holds lines of `Name: value`.',
+    },
+    proxy: {
+      kind: 'map',
+      default: {},
+      doc: 'Proxy, as proxy.example.org:3128, to where the `user:password` for it stands.',
+    },
   },
   politeness: {
     min_delay: {

@@ -7,7 +7,9 @@ import {settings} from './settings.ts';
 /** What the sections are about, for crawl.yaml and docs/configuration.md. */
 export const sectionDocs: Readonly<Record<keyof typeof settings, string>> = {
   agent: 'Who asks: every request carries it.',
-  network: 'Addresses and names.',
+  network: 'Addresses, names and proxies.',
+  credentials:
+    'Secrets for hosts, by reference: `env:NAME` is a variable of the environment, `file:PATH` a file, relative to the crawl. They are sent to the very origin named, and neither stored nor logged.',
   politeness: 'How often a host is asked. All of it is about the host, never about us.',
   fetch: 'Requests, their limits, and the length of a fetch.',
   robots: 'robots.txt.',

@@ -77,6 +77,8 @@ export function unaskedCapture(facts: CaptureFacts): Capture {
     last_modified: null,
     retry_after_s: null,
     delay_ms: null,
+    tls_verified: null,
+    proxy: null,
   };
 }
 
@@ -100,6 +102,8 @@ export function answeredCapture(facts: AnsweredFacts): Capture {
     row.protocol = connection.protocol;
     row.tls_version = connection.tlsVersion;
     row.tls_cipher = connection.tlsCipher;
+    row.tls_verified = connection.tlsVerified;
+    row.proxy = connection.proxy;
   }
   if (head) {
     row.fetch_status = head.status;

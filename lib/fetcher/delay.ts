@@ -62,6 +62,7 @@ const effects: Partial<Record<Reason, Effect>> = {
   http_5xx: 'strain',
   http_malformed: 'strain',
   interrupted: 'none',
+  own_network: 'none',
   address_refused: 'none',
   url_invalid: 'none',
 };

@@ -6,7 +6,7 @@
  */
 import type {Reason} from '../schema/reason.ts';
 
-const ofTheWay: ReadonlySet<Reason> = new Set<Reason>(['dns', 'connect', 'connect_timeout']);
+const ofTheWay: ReadonlySet<Reason> = new Set<Reason>(['dns', 'connect', 'connect_timeout', 'own_network']);
 
 /** Failures that an outage of our own network would look like. */
 export function failedOnTheWay(reason: Reason | null): boolean {

@@ -95,8 +95,9 @@ export class SocketCapture {
     return this.#chunks?.repaired === true;
   }
 
-  get request(): Uint8Array | null {
-    return this.#request === undefined ? null : Buffer.from(this.#request, 'latin1');
+  /** Request line and headers as they were written, decoded as latin1. */
+  get request(): string | undefined {
+    return this.#request;
   }
 
   /** What is in of a header block that is not complete. */

@@ -4,10 +4,12 @@ import {addressPolicy} from './address.ts';
 import {SocketCapture} from './capture.ts';
 import {type Attempt, type Connected, Dialer, type Origin, originOf} from './connect.ts';
 import {connectToMap} from './connect-to.ts';
+import type {Credentials} from './credentials.ts';
 import {DnsCache, nameServers, type Resolve, systemHosts} from './dns.ts';
 import type {Exchange, HttpClient, HttpClientOptions, HttpRequest} from './exchange.ts';
 import {wordsOf} from './failure.ts';
 import {Interrupts} from './interrupts.ts';
+import {proxyChoice} from './proxy.ts';
 import {RunningExchange, type RunningLimits, type RunningOwner} from './running.ts';
 import {TlsDialer, type TlsOptions} from './tls.ts';
 
@@ -32,6 +34,7 @@ export function createHttpClient(options: HttpClientOptions, edges: HttpClientEd
 /** One undici Client, and with it at most one connection. It carries one exchange at a time. */
 interface Lane {
   readonly key: string;
+  readonly origin: Origin;
   readonly client: Client;
   running: RunningExchange | undefined;
   connection: {readonly facts: Omit<Connected, 'socket'>; readonly capture: SocketCapture} | undefined;
@@ -43,6 +46,7 @@ interface Lane {
 class PooledHttpClient implements HttpClient, RunningOwner {
   readonly #userAgent: string;
   readonly #limits: RunningLimits;
+  readonly #credentials: Credentials;
   readonly #dialer: Dialer;
   readonly #cancelDns: () => void;
   readonly #maxConnections: number;
@@ -62,6 +66,7 @@ class PooledHttpClient implements HttpClient, RunningOwner {
     this.#userAgent = options.userAgent;
     this.#cancelDns = servers.cancel;
     this.#maxConnections = edges.maxConnections ?? Math.min(10_000, Math.floor(descriptorLimit() / 2));
+    this.#credentials = options.credentials ?? new Map();
     this.#limits = {
       idleTimeoutMs: options.idleTimeoutMs,
       totalTimeoutMs: options.totalTimeoutMs,
@@ -70,14 +75,16 @@ class PooledHttpClient implements HttpClient, RunningOwner {
     };
     this.#dialer = new Dialer({
       timeoutMs: options.connectTimeoutMs,
+      userAgent: options.userAgent,
       refusal: addressPolicy(options.allow),
       connectTo: connectToMap(options.connectTo),
+      proxyFor: proxyChoice(options.proxies ?? []),
       dns: new DnsCache({
         resolve: edges.resolve ?? servers.resolve,
         hosts: edges.hosts ?? systemHosts(),
         monotonic,
       }),
-      tls: new TlsDialer(edges.tls ?? {}),
+      tls: new TlsDialer({...edges.tls, unverified: new Set(options.unverifiedHosts)}),
       monotonic,
     });
   }
@@ -155,8 +162,24 @@ class PooledHttpClient implements HttpClient, RunningOwner {
     }
     const headers = ['User-Agent', this.#userAgent];
     for (const [name, value] of running.request.headers) headers.push(name, value);
+    const secrets: string[] = [];
+    for (const [name, value] of this.#credentials.get(lane.key) ?? []) {
+      headers.push(name, value);
+      secrets.push(name);
+    }
+    // Through a proxy http is asked for by the whole URL (RFC 9112, 3.2.2); https has a tunnel.
+    const proxy = url.protocol === 'http:' ? this.#dialer.proxyFor(lane.origin) : undefined;
+    if (proxy?.authorization !== undefined) {
+      headers.push('Proxy-Authorization', proxy.authorization);
+      secrets.push('Proxy-Authorization');
+    }
+    running.secrets = secrets;
+    const path = url.pathname + url.search;
     try {
-      lane.client.dispatch({method: 'GET', path: url.pathname + url.search, headers}, running);
+      lane.client.dispatch(
+        {method: 'GET', path: proxy === undefined ? path : url.origin + path, headers},
+        running,
+      );
     } catch (error) {
       running.fail('url_invalid', wordsOf(error));
     }
@@ -186,6 +209,7 @@ class PooledHttpClient implements HttpClient, RunningOwner {
     });
     const lane: Lane = {
       key: url.origin,
+      origin,
       client,
       running: undefined,
       connection: undefined,
@@ -207,7 +231,7 @@ class PooledHttpClient implements HttpClient, RunningOwner {
       // undici found the kept connection dead by itself, and makes a new one for the same request.
       running.reused = false;
     }
-    const {socket, ...facts} = await attempt.connected;
+    const {socket, ...facts} = await attempt.run();
     const capture = new SocketCapture(socket);
     lane.attempt = undefined;
     lane.connection = {facts, capture};

@@ -8,9 +8,9 @@ export interface ConnectTarget {
   readonly port: number;
   /**
    * The operator wrote this very address: it may be reached by this entry though it is private. A name as
-   * target gives no such right: what it resolves to is checked like any other.
+   * target gives no such right: what it resolves to is checked like any other. `any`: whatever it resolves to.
    */
-  readonly pinned: boolean;
+  readonly pinned: boolean | 'any';
 }
 
 interface Entry {

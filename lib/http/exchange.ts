@@ -1,5 +1,7 @@
 import type {Reason} from '../schema/reason.ts';
 import type {Truncation} from '../schema/status.ts';
+import type {Credentials} from './credentials.ts';
+import type {ProxyRule} from './proxy.ts';
 
 /** One HTTP request as the fetcher asks for it. Redirects are never followed here: each hop is an exchange. */
 export interface HttpRequest {
@@ -25,10 +27,15 @@ export interface ResponseHead {
 
 /** What is known of the connection that carried the request. */
 export interface ConnectionFacts {
-  readonly ip: string;
+  /** Null through a proxy. */
+  readonly ip: string | null;
   readonly protocol: 'http/1.0' | 'http/1.1' | 'h2';
   readonly tlsVersion: string | null;
   readonly tlsCipher: string | null;
+  /** The certificate was good; null without TLS. False only on hosts where that is let pass. */
+  readonly tlsVerified: boolean | null;
+  /** `host:port` of the proxy in between. */
+  readonly proxy: string | null;
 }
 
 /** Durations in milliseconds. */
@@ -50,7 +57,7 @@ export interface Exchange {
   /** For people: the error's own words. */
   readonly detail: string | null;
   readonly head: ResponseHead | null;
-  /** Request line and headers as sent, up to and with the empty line; null if nothing was sent. */
+  /** Request line and headers as sent, up to and with the empty line, secrets masked; null if nothing was sent. */
   readonly requestHeader: Uint8Array | null;
   /**
    * Status line and headers as received, up to and with the empty line; without interim answers (1xx). Null over
@@ -89,4 +96,9 @@ export interface HttpClientOptions {
   /** `host:port` to `address:port`; `*` for any host or port. */
   readonly connectTo: Readonly<Record<string, string>>;
   readonly dnsServers: readonly string[];
+  /** In order; the first that fits decides. */
+  readonly proxies?: readonly ProxyRule[];
+  readonly credentials?: Credentials;
+  /** Host names whose certificate may be wrong. */
+  readonly unverifiedHosts?: readonly string[];
 }

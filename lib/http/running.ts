@@ -3,9 +3,11 @@ import type {Truncation} from '../schema/status.ts';
 import {BodyCollector} from './body.ts';
 import type {CaptureListener, SocketCapture} from './capture.ts';
 import type {Attempt, Connected} from './connect.ts';
+import {maskHeaders} from './credentials.ts';
 import type {ConnectionFacts, Exchange, HttpRequest, ResponseHead} from './exchange.ts';
 import {ExchangeFailure, wordsOf} from './failure.ts';
 import type {HeaderBlock} from './header-block.ts';
+import {askedForPassword} from './proxy.ts';
 
 export interface RunningLimits {
   readonly idleTimeoutMs: number;
@@ -42,9 +44,11 @@ export class RunningExchange implements CaptureListener {
 
   /** The connection was kept from an earlier exchange. */
   reused = false;
+  /** Names of the headers that hold secrets. */
+  secrets: readonly string[] = [];
   attempt: Attempt | undefined;
   capture: SocketCapture | undefined;
-  #facts: Omit<ConnectionFacts, 'protocol'> | undefined;
+  #facts: Omit<Connected, 'socket'> | undefined;
   #dnsMs: number | null = null;
   #connectMs: number | null = null;
 
@@ -84,7 +88,7 @@ export class RunningExchange implements CaptureListener {
   carriedBy(connected: Omit<Connected, 'socket'>, capture: SocketCapture): void {
     this.capture = capture;
     this.#broken = undefined;
-    this.#facts = {ip: connected.ip, tlsVersion: connected.tlsVersion, tlsCipher: connected.tlsCipher};
+    this.#facts = connected;
     if (!this.reused) {
       this.#dnsMs = connected.dnsMs;
       this.#connectMs = connected.connectMs;
@@ -104,6 +108,11 @@ export class RunningExchange implements CaptureListener {
   }
 
   onHeader(head: ResponseHead, block: HeaderBlock, raw: Uint8Array, empty: boolean): void {
+    const proxy = this.#facts?.proxy ?? null;
+    if (head.status === 407 && proxy !== null) {
+      this.fail('own_network', askedForPassword(proxy));
+      return;
+    }
     this.#empty = empty;
     this.#head = head;
     this.#block = block;
@@ -208,24 +217,19 @@ export class RunningExchange implements CaptureListener {
     if (this.#settled) return;
     this.#settled = true;
     clearTimeout(this.#timer);
-    const repairs = [
-      ...(this.#block?.repairs ?? []),
-      ...(this.capture?.oddChunks ? ['odd chunk lines'] : []),
-    ];
-    const protocol = this.#block?.version === '1.0' ? 'http/1.0' : 'http/1.1';
     const payload = this.#head === null ? undefined : this.#body.finish();
     const partial = this.capture?.partialHeader;
     const exchange: Exchange = {
       reason: end.reason ?? null,
-      detail: end.detail ?? (repairs.length > 0 ? `read leniently: ${repairs.join(', ')}` : null),
+      detail: end.detail ?? this.#notes(),
       head: this.#head,
-      requestHeader: this.capture?.request ?? null,
+      requestHeader: this.#requestHeader(),
       responseHeader: this.#rawHeader ?? (partial === undefined ? null : Buffer.from(partial)),
       body: payload?.body ?? null,
       truncated: end.truncated ?? null,
       sha1: payload?.sha1 ?? null,
       sha256: payload?.sha256 ?? null,
-      connection: this.#facts === undefined ? null : {...this.#facts, protocol},
+      connection: this.#connection(),
       timings: {
         dns: this.#dnsMs,
         connect: this.#connectMs,
@@ -237,6 +241,38 @@ export class RunningExchange implements CaptureListener {
     this.capture?.end();
     this.#owner.settled(this, end.reusable);
     this.#resolve(exchange);
+  }
+
+  /** What was odd about an answer that is none the less one. */
+  #notes(): string | null {
+    const repairs = [
+      ...(this.#block?.repairs ?? []),
+      ...(this.capture?.oddChunks ? ['odd chunk lines'] : []),
+    ];
+    const problem = this.#facts?.tlsProblem ?? null;
+    const notes = [
+      ...(problem === null ? [] : [`certificate let pass: ${problem}`]),
+      ...(repairs.length === 0 ? [] : [`read leniently: ${repairs.join(', ')}`]),
+    ];
+    return notes.length === 0 ? null : notes.join('; ');
+  }
+
+  #requestHeader(): Uint8Array | null {
+    const text = this.capture?.request;
+    return text === undefined ? null : Buffer.from(maskHeaders(text, this.secrets), 'latin1');
+  }
+
+  #connection(): ConnectionFacts | null {
+    const facts = this.#facts;
+    if (facts === undefined) return null;
+    return {
+      ip: facts.ip,
+      protocol: this.#block?.version === '1.0' ? 'http/1.0' : 'http/1.1',
+      tlsVersion: facts.tlsVersion,
+      tlsCipher: facts.tlsCipher,
+      tlsVerified: facts.tlsVersion === null ? null : facts.tlsProblem === null,
+      proxy: facts.proxy,
+    };
   }
 }
 

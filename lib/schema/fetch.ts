@@ -4,7 +4,7 @@ import {type Row, table} from './table.ts';
 
 export const fetch = table({
   name: 'fetch',
-  version: 1,
+  version: 2,
   doc: 'One row for each outcome of a fetch: pages, redirect hops, robots.txt, sitemaps, and URLs not asked for (Nutch: crawl_fetch).',
   key: ['host_key', 'url_key', 'fetch_time', 'kind', 'hop'],
   columns: {
@@ -64,9 +64,9 @@ export const fetch = table({
     response_header: {
       type: 'bytes',
       nullable: true,
-      doc: 'Status line and headers as received, up to the empty line; null over HTTP/2 and without an answer.',
+      doc: 'Status line and headers as received, up to the empty line; null without an answer.',
     },
-    ip_address: {type: 'text', nullable: true, doc: 'Address that answered.'},
+    ip_address: {type: 'text', nullable: true, doc: 'Address that answered; null through a proxy.'},
     protocol: {type: 'text', nullable: true, doc: 'Protocol of the answer: http/1.0, http/1.1, h2.'},
     tls_version: {type: 'text', nullable: true, doc: 'TLS version.', example: 'TLSv1.3'},
     tls_cipher: {type: 'text', nullable: true, doc: 'TLS cipher.'},
@@ -139,6 +139,18 @@ export const fetch = table({
       nullable: true,
       unit: 'milliseconds',
       doc: 'Delay that held for the host before this request.',
+    },
+    tls_verified: {
+      type: 'boolean',
+      nullable: true,
+      since: 2,
+      doc: 'The certificate was good; null without TLS. False only where network.unverified_hosts lets it pass; reason_detail says what was wrong.',
+    },
+    proxy: {
+      type: 'text',
+      nullable: true,
+      since: 2,
+      doc: 'Proxy that the request went through, as host:port; ip_address is null then. Null without one.',
     },
   },
 });

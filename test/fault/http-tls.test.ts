@@ -1,44 +1,8 @@
 import assert from 'node:assert/strict';
-import {execFileSync} from 'node:child_process';
-import {mkdtempSync, readFileSync, rmSync} from 'node:fs';
-import {tmpdir} from 'node:os';
-import {join} from 'node:path';
-import {after, test} from 'node:test';
+import {test} from 'node:test';
+import {certificate} from '../support/certificate.ts';
 import {get, latin1, loopbackClient} from '../support/loopback-client.ts';
 import {bytesOnly, rawServer} from '../support/raw-server.ts';
-
-const folder = mkdtempSync(join(tmpdir(), 'http-tls-'));
-after(() => rmSync(folder, {recursive: true}));
-
-/** A self-signed certificate, made now. */
-function certificate(name: string, altNames: string, days = 2): {cert: string; key: string} {
-  const [cert, key] = [join(folder, `${name}.pem`), join(folder, `${name}.key`)];
-  execFileSync(
-    'openssl',
-    [
-      'req',
-      '-x509',
-      '-newkey',
-      'ec',
-      '-pkeyopt',
-      'ec_paramgen_curve:prime256v1',
-      '-nodes',
-      '-keyout',
-      key,
-    ].concat([
-      '-out',
-      cert,
-      '-days',
-      String(days),
-      '-subj',
-      `/CN=${name}`,
-      '-addext',
-      `subjectAltName=${altNames}`,
-    ]),
-    {stdio: 'ignore'},
-  );
-  return {cert: readFileSync(cert, 'utf8'), key: readFileSync(key, 'utf8')};
-}
 
 const good = certificate('site', 'DNS:site.test,IP:127.0.0.1');
 const answer = bytesOnly('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
@@ -104,4 +68,32 @@ test('a server that does not speak TLS, closes in the handshake, or keeps silent
   const hung = await get(client, `https://127.0.0.1:${silent.port}/`);
   assert.equal(hung.reason, 'connect_timeout');
   assert.match(hung.detail ?? '', /TLS handshake/);
+});
+
+test('a certificate that is wrong is let pass on the hosts named, and the exchange says so', async () => {
+  await using server = await rawServer(answer, {tls: good});
+  await using client = loopbackClient({unverifiedHosts: ['site.test']}, {hosts});
+  for (let time = 0; time < 2; time++) {
+    const passed = await get(client, `https://site.test:${server.port}/`);
+    assert.equal(passed.reason, null, passed.detail ?? '');
+    assert.equal(passed.connection?.tlsVerified, false);
+    assert.match(passed.detail ?? '', /certificate let pass: .*SELF_SIGNED/);
+    client.release(`https://site.test:${server.port}`);
+  }
+  assert.equal(
+    (await get(client, `https://other.test:${server.port}/`)).reason,
+    'tls',
+    'others are verified',
+  );
+  await using trusting = loopbackClient(
+    {unverifiedHosts: ['site.test', 'other.test']},
+    {tls: {ca: good.cert}, hosts},
+  );
+  const verified = await get(trusting, `https://site.test:${server.port}/`);
+  assert.deepEqual([verified.connection?.tlsVerified, verified.detail], [true, null]);
+  for (let time = 0; time < 2; time++) {
+    const named = await get(trusting, `https://other.test:${server.port}/`);
+    assert.match(named.detail ?? '', /ALTNAME/, 'a resumed session would hide it');
+    trusting.release(`https://other.test:${server.port}`);
+  }
 });

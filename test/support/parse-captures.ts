@@ -55,6 +55,8 @@ export function captureRow(segment: string, sample: SampleCapture, index: number
     last_modified: null,
     retry_after_s: null,
     delay_ms: null,
+    tls_verified: null,
+    proxy: null,
     ...given,
   };
 }

@@ -233,6 +233,8 @@ function captureRow(segment: string, {entry, url, hop, answer, time}: Exchange):
     last_modified: null,
     retry_after_s: null,
     delay_ms: null,
+    tls_verified: null,
+    proxy: null,
   };
 }
 

@@ -37,6 +37,8 @@ test('a connection is kept and used again, and times of connecting are told once
     protocol: 'http/1.1',
     tlsVersion: null,
     tlsCipher: null,
+    tlsVerified: null,
+    proxy: null,
   });
   assert.ok((second.timings.firstByte ?? -1) >= 0 && second.timings.total >= (second.timings.firstByte ?? 0));
 });
