@@ -1,3 +1,4 @@
+import type {RankLevel} from '../lib/schema/linkrank.ts';
 import {sqlString} from '../lib/store/duckdb.ts';
 import {whereSql} from './read-crawldb.ts';
 
@@ -62,4 +63,10 @@ export function graphSql(level: 'host' | 'domain', internal: boolean): string {
 )
 SELECT source, target, sum(links)::BIGINT AS links FROM edge${internal ? '' : ' WHERE source <> target'}
 GROUP BY ALL ORDER BY links DESC, source, target`;
+}
+
+/** The best of the last linkrank. */
+export function ranksSql(level: RankLevel, n: number): string {
+  return `SELECT name, rank, score, inlinks, outlinks FROM linkrank
+WHERE level = ${sqlString(level)} ORDER BY rank DESC, name LIMIT ${n}`;
 }

@@ -42,6 +42,7 @@ export const counters = {
   links_removed_total: 'Links removed from the linkdb.',
   buckets_compacted_total: 'Buckets of the crawldb written anew.',
   rows_compacted_total: 'Rows that compaction wrote.',
+  ranks_total: 'Pages, hosts and domains ranked.',
   files_removed_total: 'Files removed as garbage.',
 } as const satisfies Readonly<Record<string, string>>;
 export type CounterName = keyof typeof counters;

@@ -21,6 +21,7 @@ export const commands: readonly CommandEntry[] = [
   {name: 'updatedb', summary: 'Merge fetched segments into the crawldb.', load: () => import('./updatedb.ts')},
   {name: 'dedup', summary: 'Mark duplicates over the whole crawldb.', load: () => import('./dedup.ts')},
   {name: 'invertlinks', summary: 'Turn the links of parsed segments round, into the linkdb.', load: () => import('./invertlinks.ts')},
+  {name: 'linkrank', summary: 'Rank pages, hosts and domains by their links (PageRank).', load: () => import('./linkrank.ts')},
   {name: 'rekey', summary: 'Bring all URLs to the form of changed url settings.', load: () => import('./rekey.ts')},
   {name: 'compact', summary: 'Merge the deltas of the crawldb into its base.', load: () => import('./compact.ts')},
   {name: 'run', summary: 'Run whole rounds: generate, fetch, parse, updatedb, invertlinks.', load: () => import('./run.ts')},

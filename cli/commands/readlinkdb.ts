@@ -1,5 +1,13 @@
-import {graphSql, inlinksSql, linkStatsSql, linksSql, mostLinkedSql} from '../../jobs/read-links.ts';
+import {
+  graphSql,
+  inlinksSql,
+  linkStatsSql,
+  linksSql,
+  mostLinkedSql,
+  ranksSql,
+} from '../../jobs/read-links.ts';
 import {CrawlError} from '../../lib/errors.ts';
+import {rankLevels} from '../../lib/schema/linkrank.ts';
 import {defineCommand} from '../command.ts';
 import {oneMode} from '../modes.ts';
 import {answerQuery, readerOptions} from '../query-output.ts';
@@ -16,6 +24,8 @@ export const command = defineCommand({
     stats: {kind: 'flag', default: false, doc: 'How many links, pages and hosts.'},
     url: {kind: 'text', doc: 'The links to a URL, which is normalized first.'},
     topN: {kind: 'count', doc: 'The pages that most others link to, so many.'},
+    ranks: {kind: 'count', doc: 'The best ranks of the last linkrank, so many.'},
+    level: {kind: 'choice', values: rankLevels, default: 'page', doc: 'With --ranks: what is ranked.'},
     graph: {
       kind: 'choice',
       values: ['host', 'domain'],
@@ -33,6 +43,7 @@ export const command = defineCommand({
       '--stats': options.stats,
       '--url': url !== undefined,
       '--top-n': topN !== undefined,
+      '--ranks': options.ranks !== undefined,
       '--graph': graph !== undefined,
       '--dump': dump,
     });
@@ -48,11 +59,13 @@ export const command = defineCommand({
         ? inlinksSql(url!)
         : mode === '--top-n'
           ? mostLinkedSql(topN!)
-          : mode === '--graph'
-            ? graphSql(graph!, internal)
-            : mode === '--dump'
-              ? linksSql(regex)
-              : linkStatsSql;
+          : mode === '--ranks'
+            ? ranksSql(options.level, options.ranks!)
+            : mode === '--graph'
+              ? graphSql(graph!, internal)
+              : mode === '--dump'
+                ? linksSql(regex)
+                : linkStatsSql;
     await answerQuery(sql, options, context, 'readlinkdb');
     return undefined;
   },

@@ -10,8 +10,8 @@ export const command = defineCommand({
   name: 'sql',
   summary: 'Ask the crawl a question in SQL; without a query, a prompt.',
   details: [
-    'Tables: crawldb seeds fetchlist "fetch" (or captures) content parse outlinks linkdb robots hoststate hoststats',
-    'hostrules runs; views: hostdb, ccindex (Common Crawl’s names), parse_all, outlinks_all, and fetch_live: what a',
+    'Tables: crawldb seeds fetchlist "fetch" (or captures) content parse outlinks linkdb linkrank robots hoststate',
+    'hoststats hostrules runs; views: hostdb, ccindex (Common Crawl’s names), parse_all, outlinks_all, and fetch_live: what a',
     'fetch that still runs, or was stopped, has done so far, to the last second. Queries only read.',
     '',
     "url_key('URL') and host_key('HOST') give the keys of a URL, which is normalized first, and of a host.",

@@ -5,6 +5,7 @@ import {fetchlist} from './fetchlist.ts';
 import {hostrules, hoststate, hoststats, robots} from './hostdb.ts';
 import {inlinks} from './inlinks.ts';
 import {linkdb} from './linkdb.ts';
+import {linkrank} from './linkrank.ts';
 import {outlinks} from './outlinks.ts';
 import {parse} from './parse.ts';
 import {runs} from './runs.ts';
@@ -22,6 +23,7 @@ export const tables = {
   outlinks,
   linkdb,
   inlinks,
+  linkrank,
   robots,
   hoststate,
   hoststats,

@@ -22,7 +22,7 @@ export interface FileRef {
 }
 
 /**
- * Slot names: `crawldb`, `linkdb`, `seeds`, `robots`, `hoststate`, `hoststats`, `hostrules`, `runs`,
+ * Slot names: `crawldb`, `linkdb`, `linkrank`, `seeds`, `robots`, `hoststate`, `hoststats`, `hostrules`, `runs`,
  * `segments/ID/fetchlist`, `segments/ID/fetch`, `segments/ID/content`, `segments/ID/parse/PARSE`,
  * `segments/ID/outlinks/PARSE`.
  */

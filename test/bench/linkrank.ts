@@ -1,0 +1,93 @@
+/**
+ * linkrank over a made-up linkdb: node --import tsx test/bench/linkrank.ts [pages] [links]
+ *
+ * Targets are skewed (a third of the pages gets nine tenths of the links), a twentieth of the pages links to nothing,
+ * 50 pages a host. Prints processor and wall time of the job, its greatest memory, and its iterations.
+ */
+import {mkdtemp, rm, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {cpuUsage, resourceUsage} from 'node:process';
+import {realEffects} from '../../jobs/effects.ts';
+import {embeddedExecutor} from '../../jobs/executor.ts';
+import {defineJob} from '../../jobs/job.ts';
+import {linkrank} from '../../jobs/linkrank.ts';
+import {runJob} from '../../jobs/run-job.ts';
+import {loadConfig} from '../../lib/config/load.ts';
+import {linkdb} from '../../lib/schema/linkdb.ts';
+import {configName, makeFolders} from '../../lib/store/crawl.ts';
+import {openDatabase} from '../../lib/store/duckdb.ts';
+import {defaultOptions} from '../support/default-options.ts';
+
+const pages = Number(process.argv[2] ?? 1e6);
+const links = Number(process.argv[3] ?? 1e7);
+
+const rows = `
+WITH drawn AS (
+  SELECT
+    (hash(i * 2) % ${Math.ceil(pages * 0.95)})::BIGINT AS source,
+    floor(pow((hash(i * 2 + 1) % 1000003) / 1000003.0, 3) * ${pages})::BIGINT AS target
+  FROM range(${links}) t(i)
+), named AS (
+  SELECT DISTINCT
+    hash(source // 50) AS source_host_key, hash(source) AS source_url_key,
+    'http://h' || (source // 50) || '.test/' || source AS source_url,
+    hash(target // 50) AS target_host_key, hash(target) AS target_url_key,
+    'http://h' || (target // 50) || '.test/' || target AS target_url
+  FROM drawn
+)
+SELECT
+  target_host_key, target_url_key, target_url, source_host_key, source_url_key, source_url,
+  NULL::VARCHAR AS anchor, NULL::VARCHAR AS rel, 'a' AS kind, 1 AS links,
+  source_host_key = target_host_key AS internal, TIMESTAMPTZ '2026-01-01' AS fetch_time, '20260101000000' AS segment
+FROM named ORDER BY target_host_key, target_url_key, source_host_key, source_url_key`;
+
+const fill = defineJob({
+  name: 'fill',
+  summary: 'Writes the linkdb.',
+  options: {},
+  locks: () => [],
+  async plan(_options, {snapshot, now}) {
+    const base = snapshot.manifest.number;
+    return {base, now: now(), tasks: [{stage: 0, part: 0, inputs: [], params: {}}]};
+  },
+  async run(_task, ctx) {
+    const db = await openDatabase({memoryBytes: 1e9, spillDir: await ctx.store.scratch()});
+    try {
+      const file = await db.copy(rows, {}, await ctx.store.create(linkdb, 'linkdb'));
+      return {files: [file], counters: {}, reasons: {}};
+    } finally {
+      await db.close();
+    }
+  },
+  next: (_plan, _stage, results) => ({edit: {reads: [], writes: {linkdb: results[0]!.files}}}),
+});
+
+const dir = await mkdtemp(join(tmpdir(), 'crawl-bench-'));
+try {
+  await makeFolders(dir);
+  await writeFile(join(dir, configName), '');
+  const effects = realEffects(
+    (_level, event, fields) => console.log(event, JSON.stringify(fields)),
+    new AbortController().signal,
+  );
+  const {config} = loadConfig({env: {}, file: {name: configName, text: 'storage:\n  memory: 1GB\n'}});
+  const settings = {dir, config, effects, executor: embeddedExecutor({concurrency: 1})};
+  await runJob(fill, {}, settings);
+  const before = cpuUsage();
+  const started = performance.now();
+  const report = await runJob(linkrank, {...defaultOptions(linkrank), levels: ['page']}, settings);
+  const {user, system} = cpuUsage(before);
+  console.log(
+    JSON.stringify({
+      pages,
+      links,
+      cpu_s: Math.round((user + system) / 1e5) / 10,
+      wall_s: Math.round((performance.now() - started) / 100) / 10,
+      max_rss_mb: Math.round(resourceUsage().maxRSS / 1024),
+      levels: report.facts[0]?.levels,
+    }),
+  );
+} finally {
+  await rm(dir, {recursive: true, force: true});
+}
