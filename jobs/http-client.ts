@@ -24,5 +24,7 @@ export async function httpClient(config: Config, places: SecretPlaces): Promise<
     proxies: await readProxies(config, places),
     credentials: await readCredentials(config, places),
     unverifiedHosts: network.unverified_hosts,
+    cookies: fetch.cookies === 'run',
+    http2: fetch.http2 === 'on',
   });
 }

@@ -128,6 +128,18 @@ export const settings = {
     },
     accept_language: {kind: 'text', default: 'en,*;q=0.5', doc: 'Accept-Language header.'},
     accept_encoding: {kind: 'text', default: 'gzip', doc: 'Accept-Encoding header.'},
+    cookies: {
+      kind: 'choice',
+      values: ['off', 'run'],
+      default: 'off',
+      doc: 'Whether cookies are kept and sent: `run` for the length of a fetch, in memory alone.',
+    },
+    http2: {
+      kind: 'choice',
+      values: ['off', 'on'],
+      default: 'off',
+      doc: 'Offer HTTP/2 to servers over TLS. Its headers have no bytes as on the wire to keep.',
+    },
     max_rate: {
       kind: 'rate',
       min: 0.001,

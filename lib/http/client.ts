@@ -4,9 +4,10 @@ import {addressPolicy} from './address.ts';
 import {SocketCapture} from './capture.ts';
 import {type Attempt, type Connected, Dialer, type Origin, originOf} from './connect.ts';
 import {connectToMap} from './connect-to.ts';
+import {Cookies} from './cookies.ts';
 import type {Credentials} from './credentials.ts';
 import {DnsCache, nameServers, type Resolve, systemHosts} from './dns.ts';
-import type {Exchange, HttpClient, HttpClientOptions, HttpRequest} from './exchange.ts';
+import type {Exchange, HttpClient, HttpClientOptions, HttpRequest, ResponseHead} from './exchange.ts';
 import {wordsOf} from './failure.ts';
 import {Interrupts} from './interrupts.ts';
 import {proxyChoice} from './proxy.ts';
@@ -37,7 +38,9 @@ interface Lane {
   readonly origin: Origin;
   readonly client: Client;
   running: RunningExchange | undefined;
-  connection: {readonly facts: Omit<Connected, 'socket'>; readonly capture: SocketCapture} | undefined;
+  connection:
+    | {readonly facts: Omit<Connected, 'socket'>; readonly capture: SocketCapture | undefined}
+    | undefined;
   attempt: Attempt | undefined;
   /** Its origin was released while an exchange was running. */
   released: boolean;
@@ -47,6 +50,7 @@ class PooledHttpClient implements HttpClient, RunningOwner {
   readonly #userAgent: string;
   readonly #limits: RunningLimits;
   readonly #credentials: Credentials;
+  readonly #cookies: Cookies | undefined;
   readonly #dialer: Dialer;
   readonly #cancelDns: () => void;
   readonly #maxConnections: number;
@@ -67,6 +71,7 @@ class PooledHttpClient implements HttpClient, RunningOwner {
     this.#cancelDns = servers.cancel;
     this.#maxConnections = edges.maxConnections ?? Math.min(10_000, Math.floor(descriptorLimit() / 2));
     this.#credentials = options.credentials ?? new Map();
+    this.#cookies = options.cookies ? new Cookies() : undefined;
     this.#limits = {
       idleTimeoutMs: options.idleTimeoutMs,
       totalTimeoutMs: options.totalTimeoutMs,
@@ -84,7 +89,11 @@ class PooledHttpClient implements HttpClient, RunningOwner {
         hosts: edges.hosts ?? systemHosts(),
         monotonic,
       }),
-      tls: new TlsDialer({...edges.tls, unverified: new Set(options.unverifiedHosts)}),
+      tls: new TlsDialer({
+        ...edges.tls,
+        protocols: options.http2 ? ['h2', 'http/1.1'] : ['http/1.1'],
+        unverified: new Set(options.unverifiedHosts),
+      }),
       monotonic,
     });
   }
@@ -138,6 +147,10 @@ class PooledHttpClient implements HttpClient, RunningOwner {
     if (oldest !== undefined) this.#drop(oldest);
   }
 
+  answered(running: RunningExchange, head: ResponseHead): void {
+    this.#cookies?.take(new URL(running.request.url), head.headers);
+  }
+
   retry(running: RunningExchange): void {
     const lane = this.#busy.get(running);
     this.#busy.delete(running);
@@ -158,31 +171,39 @@ class PooledHttpClient implements HttpClient, RunningOwner {
     running.reused = lane.connection !== undefined;
     if (lane.connection !== undefined) {
       running.carriedBy(lane.connection.facts, lane.connection.capture);
-      lane.connection.capture.begin(running);
-    }
-    const headers = ['User-Agent', this.#userAgent];
-    for (const [name, value] of running.request.headers) headers.push(name, value);
-    const secrets: string[] = [];
-    for (const [name, value] of this.#credentials.get(lane.key) ?? []) {
-      headers.push(name, value);
-      secrets.push(name);
+      lane.connection.capture?.begin(running);
     }
     // Through a proxy http is asked for by the whole URL (RFC 9112, 3.2.2); https has a tunnel.
     const proxy = url.protocol === 'http:' ? this.#dialer.proxyFor(lane.origin) : undefined;
-    if (proxy?.authorization !== undefined) {
-      headers.push('Proxy-Authorization', proxy.authorization);
-      secrets.push('Proxy-Authorization');
-    }
-    running.secrets = secrets;
-    const path = url.pathname + url.search;
+    const {headers, secrets} = this.#headers(running.request, url, proxy?.authorization);
+    const path = (proxy === undefined ? '' : url.origin) + url.pathname + url.search;
+    running.sent = {path, host: url.host, headers, secrets};
     try {
-      lane.client.dispatch(
-        {method: 'GET', path: proxy === undefined ? path : url.origin + path, headers},
-        running,
-      );
+      lane.client.dispatch({method: 'GET', path, headers}, running);
     } catch (error) {
       running.fail('url_invalid', wordsOf(error));
     }
+  }
+
+  /** Names and values in turn, and the names of those that are secret. */
+  #headers(
+    request: HttpRequest,
+    url: URL,
+    forProxy: string | undefined,
+  ): {readonly headers: string[]; readonly secrets: readonly string[]} {
+    const headers = ['User-Agent', this.#userAgent];
+    for (const [name, value] of request.headers) headers.push(name, value);
+    const cookie = this.#cookies?.headerFor(url);
+    const own = this.#credentials.get(url.origin);
+    if (own === undefined && forProxy === undefined && cookie === undefined) return {headers, secrets: []};
+    const secret = new Map(own);
+    if (forProxy !== undefined) secret.set('Proxy-Authorization', forProxy);
+    const login = [...secret.keys()].find((name) => name.toLowerCase() === 'cookie');
+    if (cookie !== undefined && login === undefined) headers.push('Cookie', cookie);
+    // One header, as RFC 6265 wants it, and all of it masked.
+    if (cookie !== undefined && login !== undefined) secret.set(login, `${secret.get(login)}; ${cookie}`);
+    for (const [name, value] of secret) headers.push(name, value);
+    return {headers, secrets: [...secret.keys()]};
   }
 
   #idleLane(key: string): Lane | undefined {
@@ -232,7 +253,7 @@ class PooledHttpClient implements HttpClient, RunningOwner {
       running.reused = false;
     }
     const {socket, ...facts} = await attempt.run();
-    const capture = new SocketCapture(socket);
+    const capture = facts.http2 ? undefined : new SocketCapture(socket);
     lane.attempt = undefined;
     lane.connection = {facts, capture};
     socket.on('error', (error) => lane.running?.onSocketError(error));
@@ -245,7 +266,7 @@ class PooledHttpClient implements HttpClient, RunningOwner {
     });
     if (running !== undefined && !running.settled) {
       running.carriedBy(facts, capture);
-      capture.begin(running);
+      capture?.begin(running);
     }
     return socket;
   }

@@ -27,6 +27,8 @@ export interface Connected extends TlsFacts {
   readonly ip: string | null;
   /** `host:port` of the proxy in between; null without one. */
   readonly proxy: string | null;
+  /** Both sides agreed on HTTP/2. */
+  readonly http2: boolean;
   readonly dnsMs: number | null;
   /** All attempts and TLS; without DNS. */
   readonly connectMs: number;

@@ -109,6 +109,7 @@ export class Dialing {
       socket,
       ip: socket.remoteAddress ?? '',
       proxy: null,
+      http2: socket instanceof TLSSocket && socket.alpnProtocol === 'h2',
       dnsMs: this.#dnsMs,
       connectMs: this.#parts.monotonic() - started,
       ...(socket instanceof TLSSocket ? tlsFacts(socket) : noTls),

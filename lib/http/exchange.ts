@@ -60,8 +60,8 @@ export interface Exchange {
   /** Request line and headers as sent, up to and with the empty line, secrets masked; null if nothing was sent. */
   readonly requestHeader: Uint8Array | null;
   /**
-   * Status line and headers as received, up to and with the empty line; without interim answers (1xx). Null over
-   * HTTP/2 or without an answer. Where `head` is null and this is not, it is what came of a header that broke off.
+   * Status line and headers as received, up to and with the empty line; without interim answers (1xx). Null
+   * without an answer. Over HTTP/2 there are no such bytes: fields as received, below a line `HTTP/2 STATUS`. Where `head` is null and this is not, it is what came of a header that broke off.
    */
   readonly responseHeader: Uint8Array | null;
   /** Payload: transfer coding removed, content coding kept. What came before a break is kept. Null without an answer. */
@@ -101,4 +101,8 @@ export interface HttpClientOptions {
   readonly credentials?: Credentials;
   /** Host names whose certificate may be wrong. */
   readonly unverifiedHosts?: readonly string[];
+  /** Cookies are kept and sent, for the life of the client. */
+  readonly cookies?: boolean;
+  /** HTTP/2 is offered to servers over TLS. */
+  readonly http2?: boolean;
 }

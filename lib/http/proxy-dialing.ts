@@ -50,6 +50,7 @@ export class ProxyDialing implements Attempt {
       socket,
       ip: null,
       proxy: this.#proxy.name,
+      http2: this.#origin.secure && socket instanceof TLSSocket && socket.alpnProtocol === 'h2',
       dnsMs: null,
       connectMs: monotonic() - started,
       ...(this.#origin.secure && socket instanceof TLSSocket ? tlsFacts(socket) : noTls),

@@ -7,6 +7,7 @@ import {maskHeaders} from './credentials.ts';
 import type {ConnectionFacts, Exchange, HttpRequest, ResponseHead} from './exchange.ts';
 import {ExchangeFailure, wordsOf} from './failure.ts';
 import type {HeaderBlock} from './header-block.ts';
+import {http2RequestText, readHttp2Head} from './http2.ts';
 import {askedForPassword} from './proxy.ts';
 
 export interface RunningLimits {
@@ -16,10 +17,23 @@ export interface RunningLimits {
   readonly monotonic: () => number;
 }
 
+/** What was handed to undici for it. */
+export interface SentRequest {
+  /** Or the whole URL, for a proxy. */
+  readonly path: string;
+  readonly host: string;
+  /** Names and values in turn. */
+  readonly headers: readonly string[];
+  /** Names of the headers that hold secrets. */
+  readonly secrets: readonly string[];
+}
+
 /** What the pool does when an exchange is over, or wants another connection. */
 export interface RunningOwner {
   /** @param reusable the connection is in a known state; false: it must go */
   settled(running: RunningExchange, reusable: boolean): void;
+  /** Status and headers of the final answer are in. */
+  answered(running: RunningExchange, head: ResponseHead): void;
   /** A kept connection was closed before the first byte of an answer: the request goes out once more. */
   retry(running: RunningExchange): void;
 }
@@ -44,8 +58,7 @@ export class RunningExchange implements CaptureListener {
 
   /** The connection was kept from an earlier exchange. */
   reused = false;
-  /** Names of the headers that hold secrets. */
-  secrets: readonly string[] = [];
+  sent: SentRequest | undefined;
   attempt: Attempt | undefined;
   capture: SocketCapture | undefined;
   #facts: Omit<Connected, 'socket'> | undefined;
@@ -85,7 +98,7 @@ export class RunningExchange implements CaptureListener {
   }
 
   /** The request goes over this connection. */
-  carriedBy(connected: Omit<Connected, 'socket'>, capture: SocketCapture): void {
+  carriedBy(connected: Omit<Connected, 'socket'>, capture: SocketCapture | undefined): void {
     this.capture = capture;
     this.#broken = undefined;
     this.#facts = connected;
@@ -117,6 +130,7 @@ export class RunningExchange implements CaptureListener {
     this.#head = head;
     this.#block = block;
     this.#rawHeader = raw;
+    this.#owner.answered(this, head);
   }
 
   onRefused(reason: Reason, detail: string): void {
@@ -125,14 +139,30 @@ export class RunningExchange implements CaptureListener {
 
   // undici's words
 
-  onConnect(): void {}
+  onConnect(): void {
+    if (this.#facts?.http2) this.onRequest();
+  }
 
-  onHeaders(_status: number, _headers: unknown, resume: () => void): boolean {
+  onHeaders(status: number, fields: Buffer[], resume: () => void): boolean {
     this.#resume = resume;
+    if (this.#facts?.http2 && !this.#settled) this.#headersOfHttp2(status, fields);
     if (this.#settled || this.#head === null) return true;
     if (!this.#empty && this.request.wantBody?.(this.#head) === false)
       this.#finish({truncated: 'length', reusable: false});
     return true;
+  }
+
+  #headersOfHttp2(status: number, fields: readonly Buffer[]): void {
+    this.onBytes();
+    const {head, text} = readHttp2Head(status, fields);
+    if (text.length > this.maxHeaderBytes) {
+      this.fail('header_limit', `response header larger than ${this.maxHeaderBytes} bytes`);
+      return;
+    }
+    this.#head = head;
+    this.#rawHeader = Buffer.from(text, 'latin1');
+    this.#empty = status === 204 || status === 304;
+    this.#owner.answered(this, head);
   }
 
   onData(chunk: Buffer): boolean {
@@ -258,8 +288,11 @@ export class RunningExchange implements CaptureListener {
   }
 
   #requestHeader(): Uint8Array | null {
-    const text = this.capture?.request;
-    return text === undefined ? null : Buffer.from(maskHeaders(text, this.secrets), 'latin1');
+    const {sent} = this;
+    if (sent === undefined) return null;
+    const overHttp2 = this.#facts?.http2 && this.#sentAt > 0;
+    const text = overHttp2 ? http2RequestText(sent.path, sent.host, sent.headers) : this.capture?.request;
+    return text === undefined ? null : Buffer.from(maskHeaders(text, sent.secrets), 'latin1');
   }
 
   #connection(): ConnectionFacts | null {
@@ -267,7 +300,7 @@ export class RunningExchange implements CaptureListener {
     if (facts === undefined) return null;
     return {
       ip: facts.ip,
-      protocol: this.#block?.version === '1.0' ? 'http/1.0' : 'http/1.1',
+      protocol: facts.http2 ? 'h2' : this.#block?.version === '1.0' ? 'http/1.0' : 'http/1.1',
       tlsVersion: facts.tlsVersion,
       tlsCipher: facts.tlsCipher,
       tlsVerified: facts.tlsVersion === null ? null : facts.tlsProblem === null,

@@ -24,7 +24,7 @@ import {sitemap} from './types/sitemap.ts';
 /** A capture with a payload, as far as a parser needs it. */
 export interface PageInput {
   readonly url: string;
-  /** Status line and headers as received; null where they were not kept (HTTP/2). */
+  /** Status line and headers as received; null where they were not kept. */
   readonly header: Uint8Array | null;
   /** Type and coding of the fetch row, for captures without header bytes. */
   readonly contentType: string | null;

@@ -59,12 +59,12 @@ export const fetch = table({
     request_header: {
       type: 'bytes',
       nullable: true,
-      doc: 'Request line and headers as sent, credentials masked; null without a request.',
+      doc: 'Request line and headers as sent (over HTTP/2 as text), credentials masked; null without a request.',
     },
     response_header: {
       type: 'bytes',
       nullable: true,
-      doc: 'Status line and headers as received, up to the empty line; null without an answer.',
+      doc: 'Status line and headers as received, up to the empty line; over HTTP/2 (protocol h2) the fields as text below a line HTTP/2 STATUS; null without an answer.',
     },
     ip_address: {type: 'text', nullable: true, doc: 'Address that answered; null through a proxy.'},
     protocol: {type: 'text', nullable: true, doc: 'Protocol of the answer: http/1.0, http/1.1, h2.'},
