@@ -54,6 +54,11 @@ export interface Task {
   readonly inputs: readonly FileRef[];
   /** Plain data. */
   readonly params: Readonly<Record<string, unknown>>;
+  /**
+   * For tasks that load code of others: what code. A worker thread that has loaded other code is not used, since
+   * what a thread has loaded once stays as it was.
+   */
+  readonly thread?: string;
 }
 
 export interface TaskResult {

@@ -5,22 +5,25 @@ import {baseOf, type LinkPolicy, type LinkSource, linkRows, redirectRow} from '.
 import {
   failedColumns,
   type PageColumns,
+  type PageInput,
   type PageOptions,
   type ParsedPage,
   parsePage,
 } from '../lib/parse/page.ts';
 import {content} from '../lib/schema/content.ts';
 import {type Capture, fetch} from '../lib/schema/fetch.ts';
-import {type Outlink, outlinks} from '../lib/schema/outlinks.ts';
-import {type ParseRow, parse} from '../lib/schema/parse.ts';
+import type {Outlink} from '../lib/schema/outlinks.ts';
+import type {ParseRow} from '../lib/schema/parse.ts';
 import type {Reason} from '../lib/schema/reason.ts';
 import {makeScope, type Stay} from '../lib/scope/scope.ts';
 import {type Voucher, voucherIndex} from '../lib/sitemap/vouchers.ts';
 import type {FileRef} from '../lib/store/manifest-types.ts';
 import {TableReader} from '../lib/store/parquet-read.ts';
-import type {TableFile} from '../lib/store/store.ts';
 import {normalizeUrl, parseBase, type UrlPolicy, urlPolicy} from '../lib/url/normalize.ts';
+import type {ExtractorOrder} from './extract-describe.ts';
 import type {Skip, Task, TaskContext, TaskResult} from './job.ts';
+import {Extraction} from './parse-extraction.ts';
+import {type CaptureParser, TaskOutput} from './parse-output.ts';
 import type {PolicyTexts} from './policy-texts.ts';
 
 /** What a parse task needs beside its files: plain data. */
@@ -38,6 +41,9 @@ export interface ParseParams {
   readonly sitemaps: readonly string[];
   /** Who answers for sitemaps of other hosts. */
   readonly vouchers: readonly Voucher[];
+  readonly extractors: readonly ExtractorOrder[];
+  /** The parse is there already: extractors alone run. */
+  readonly parsed: boolean;
   readonly skip?: readonly Skip[];
 }
 
@@ -52,6 +58,7 @@ const fetchColumns = [
   'seed',
   'status',
   'fetch_time',
+  'fetch_status',
   'fetch_redirect',
   'response_header',
   'content_mime_type',
@@ -71,27 +78,37 @@ const captureBatch = 2000;
 export async function runTask(task: Task, ctx: TaskContext): Promise<TaskResult> {
   const params = task.params as unknown as ParseParams; // made by the plan
   const [fetchFile, ...contentFiles] = task.inputs;
-  const worker = new ParseWorker(params, ctx);
-  const output = await Output.open(params, ctx);
+  const output = await openOutput(params, ctx);
   try {
     const captures = await readCaptures(ctx.store.path(fetchFile!), params);
     for (let from = 0; from < captures.length; from += captureBatch) {
       ctx.signal.throwIfAborted();
       const batch = captures.slice(from, from + captureBatch);
-      for (const capture of batch)
-        if (isRedirect(capture)) await output.add(undefined, worker.redirect(capture));
-      await parseBatch(batch.filter(isPage), contentFiles, worker, output, ctx);
+      for (const capture of batch) if (isRedirect(capture)) await output.redirect(capture);
+      await parseBatch(batch.filter(isPage), contentFiles, output, ctx);
       ctx.progress({
         done: Math.min(from + captureBatch, captures.length),
         total: captures.length,
         unit: 'captures',
       });
     }
-    return {files: await output.close(), counters: worker.counters, reasons: worker.reasons};
+    return {files: await output.close(), counters: output.counters, reasons: output.reasons};
   } catch (error) {
     await output.discard();
     throw error;
   }
+}
+
+async function openOutput(params: ParseParams, ctx: TaskContext): Promise<TaskOutput<FetchRow>> {
+  const {segment, parseId, parsed, extractors: orders, config, skip = []} = params;
+  const {guard: _unguarded, ...quiet} = ctx;
+  const worker = new ParseWorker(params, parsed ? quiet : ctx);
+  const timeoutMs = config.parse.extractor_timeout;
+  const extraction =
+    orders.length === 0
+      ? undefined
+      : await Extraction.open({segment, parseId, orders, timeoutMs, options: worker.options, skip}, ctx);
+  return TaskOutput.open({segment, parseId, parsed}, worker, extraction, ctx);
 }
 
 function isRedirect(capture: FetchRow): boolean {
@@ -128,14 +145,13 @@ async function readCaptures(path: string, params: ParseParams): Promise<FetchRow
 async function parseBatch(
   captures: readonly FetchRow[],
   contentFiles: readonly FileRef[],
-  worker: ParseWorker,
-  output: Output,
+  output: TaskOutput<FetchRow>,
   ctx: TaskContext,
 ): Promise<void> {
   const byDigest = new Map<string, FetchRow[]>();
   for (const capture of captures) {
     if (capture.content_sha256 === null || capture.content_length === 0) {
-      await output.add(...worker.skipped(capture, 'empty', 'no payload'));
+      await output.none(capture, 'empty', 'no payload');
       continue;
     }
     const same = byDigest.get(capture.content_sha256);
@@ -154,7 +170,7 @@ async function parseBatch(
             const here = byDigest.get(content_sha256);
             if (here === undefined) continue;
             byDigest.delete(content_sha256);
-            for (const capture of here) await output.add(...worker.page(capture, payload));
+            for (const capture of here) await output.page(capture, payload);
           }
         }
         ctx.guard?.(null);
@@ -165,9 +181,7 @@ async function parseBatch(
   }
   for (const lost of byDigest.values())
     for (const capture of lost)
-      await output.add(
-        ...worker.skipped(capture, 'parse_failed', `payload ${capture.content_sha256} is not there`),
-      );
+      await output.none(capture, 'parse_failed', `payload ${capture.content_sha256} is not there`);
 }
 
 /** Payloads read at a time, in bytes. Chosen: a few of the file's pages of 1 MiB. */
@@ -201,7 +215,7 @@ function* payloadRanges(
 }
 
 /** Captures to rows; counts what it does. */
-class ParseWorker {
+class ParseWorker implements CaptureParser<FetchRow> {
   readonly counters: Counters = {
     captures_parsed_total: 0,
     captures_failed_total: 0,
@@ -213,7 +227,7 @@ class ParseWorker {
   readonly reasons: Partial<Record<Reason, number>> = {};
   readonly #params: ParseParams;
   readonly #ctx: TaskContext;
-  readonly #options: PageOptions;
+  readonly options: PageOptions;
   readonly #url: UrlPolicy;
   readonly #links: LinkPolicy;
   readonly #skip: ReadonlyMap<string, Skip>;
@@ -223,7 +237,7 @@ class ParseWorker {
     const {config, texts} = params;
     this.#params = params;
     this.#ctx = ctx;
-    this.#options = pageOptions(config);
+    this.options = pageOptions(config);
     this.#url = urlPolicy(config.url, texts.urlRules);
     const scope = makeScope(config.scope, config.url, config.links, texts.scopeFiles);
     this.#links = {
@@ -239,6 +253,18 @@ class ParseWorker {
     this.#skip = new Map(params.skip?.map((skip) => [skip.key, skip]));
   }
 
+  input(capture: FetchRow, payload: Uint8Array): PageInput {
+    return {
+      url: capture.url,
+      header: capture.response_header,
+      contentType: capture.content_mime_type,
+      contentEncoding: capture.content_encoding,
+      payload,
+      asSitemap:
+        capture.kind === 'sitemap' || (capture.kind === 'hop' && this.#sitemaps.has(capture.origin_url)),
+    };
+  }
+
   page(capture: FetchRow, payload: Uint8Array): [ParseRow, readonly Outlink[]] {
     const skip = this.#skip.get(capture.capture_id);
     if (skip !== undefined) return this.skipped(capture, skip.reason, skip.detail);
@@ -246,18 +272,7 @@ class ParseWorker {
     const started = this.#ctx.monotonic();
     let page: ParsedPage;
     try {
-      page = parsePage(
-        {
-          url: capture.url,
-          header: capture.response_header,
-          contentType: capture.content_mime_type,
-          contentEncoding: capture.content_encoding,
-          payload,
-          asSitemap:
-            capture.kind === 'sitemap' || (capture.kind === 'hop' && this.#sitemaps.has(capture.origin_url)),
-        },
-        this.#options,
-      );
+      page = parsePage(this.input(capture, payload), this.options);
     } catch (error) {
       return this.skipped(capture, 'parse_failed', error instanceof Error ? error.message : String(error));
     }
@@ -364,37 +379,5 @@ class ParseWorker {
       this.counters.outlinks_rejected_total! += 1;
       this.reasons[reason] = (this.reasons[reason] ?? 0) + 1;
     }
-  }
-}
-
-/** The two files of a task. Rows go to them page by page: what is held longer outlives the cheap collections. */
-class Output {
-  readonly #pages: TableFile<typeof parse>;
-  readonly #links: TableFile<typeof outlinks>;
-
-  private constructor(pages: TableFile<typeof parse>, links: TableFile<typeof outlinks>) {
-    this.#pages = pages;
-    this.#links = links;
-  }
-
-  static async open({segment, parseId}: ParseParams, ctx: TaskContext): Promise<Output> {
-    return new Output(
-      await ctx.store.create(parse, `segments/${segment}/parse/${parseId}`),
-      await ctx.store.create(outlinks, `segments/${segment}/outlinks/${parseId}`),
-    );
-  }
-
-  async add(page: ParseRow | undefined, links: readonly Outlink[]): Promise<void> {
-    if (page !== undefined) await this.#pages.write([page]);
-    await this.#links.write(links);
-  }
-
-  async close(): Promise<FileRef[]> {
-    return [await this.#pages.close(), await this.#links.close()];
-  }
-
-  async discard(): Promise<void> {
-    await this.#pages.discard();
-    await this.#links.discard();
   }
 }

@@ -11,7 +11,9 @@ import type {FileRef, SegmentInfo} from '../lib/store/manifest-types.ts';
 import {readTable} from '../lib/store/parquet-read.ts';
 import type {Snapshot} from '../lib/store/store.ts';
 import {urlPolicy} from '../lib/url/normalize.ts';
+import {describeExtractors, type ExtractorOrder, threadOf} from './extract-describe.ts';
 import {defineJob, type Task, type TaskResult} from './job.ts';
+import {extractorsBeside, extractWrites} from './parse-extractors.ts';
 import type {ParseParams} from './parse-task.ts';
 import {readPolicyTexts} from './policy-texts.ts';
 import {heldPolicy} from './url-policy.ts';
@@ -27,10 +29,15 @@ interface SegmentPlan {
   readonly fetchVersion: number;
   readonly tasks: number;
   readonly setCurrent: boolean;
+  /** Where extractors alone run: the parse that they run beside. */
+  readonly beside?: string;
+  readonly extractors: readonly ExtractorOrder[];
 }
 
 interface ParseFacts {
   readonly parseId: string;
+  /** Name that parser and configuration give. */
+  readonly parser: string;
   readonly segments: readonly SegmentPlan[];
 }
 
@@ -53,6 +60,11 @@ export const parse = defineJob({
       default: false,
       doc: 'All fetched segments that lack the present parse, those applied to the crawldb too.',
     },
+    with: {
+      kind: 'list',
+      default: [],
+      doc: 'Extractors to run too, .ts, .js, .mjs or .yaml: on all fetched segments that lack their rows.',
+    },
   },
   locks: () => ['parse'],
   worker: new URL(`./parse-task${extname(import.meta.url)}`, import.meta.url),
@@ -63,6 +75,8 @@ export const parse = defineJob({
     const policy = urlPolicy(config.url, texts.urlRules);
     if (options.as === undefined) heldPolicy(snapshot, policy);
     const present = parseId(config, policy.digest);
+    const extractors = await describeExtractors(options.with, config, store.dir, effects);
+    const everyExtractor = [...extractors.configured, ...extractors.given];
     const name = options.as ?? present;
     if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name))
       throw new CrawlError('USAGE', `--as ${name}: letters, digits, dots, dashes and underlines only`);
@@ -74,6 +88,7 @@ export const parse = defineJob({
     const seedScopes = await readSeedScopes(snapshot);
     const vouchers = await readVouchers(snapshot);
     let stale = 0;
+    const now = effects.now();
     for (const segment of wanted) {
       const info = snapshot.segment(segment);
       const slot = snapshot.manifest.slots[`segments/${segment}/fetch`];
@@ -82,12 +97,28 @@ export const parse = defineJob({
           throw new CrawlError('SEGMENT_STATE', `segment ${segment} is not fetched yet (${info.state})`);
         continue;
       }
-      if (!again && (await isParsed(snapshot, segment, name, slot.version))) continue;
-      if (!again && !options.stale && isApplied(info)) {
-        stale++;
-        continue;
+      const open = options.stale || !isApplied(info);
+      const parsed = !again && (await isParsed(snapshot, segment, name, slot.version));
+      let beside: string | undefined;
+      let orders: readonly ExtractorOrder[] = everyExtractor;
+      if (parsed || (!again && !open)) {
+        beside = options.as ?? info.current ?? name;
+        const state = {fetchVersion: slot.version, parser: present, now};
+        const lack = await extractorsBeside(snapshot, segment, beside, extractors, state, open);
+        if (!parsed || lack.held) stale++;
+        if (lack.orders.length === 0) continue;
+        orders = lack.orders;
       }
-      const params = {segment, parseId: name, config: taskConfig(config), texts, seedScopes, vouchers};
+      const params = {
+        segment,
+        parseId: beside ?? name,
+        config: taskConfig(config),
+        texts,
+        seedScopes,
+        vouchers,
+        extractors: orders,
+        parsed: beside !== undefined,
+      };
       const own = await segmentTasks(
         snapshot,
         params,
@@ -99,7 +130,9 @@ export const parse = defineJob({
         segment,
         fetchVersion: slot.version,
         tasks: own.length,
-        setCurrent: info.current === undefined || name === present,
+        setCurrent: beside === undefined && (info.current === undefined || name === present),
+        ...(beside === undefined ? {} : {beside}),
+        extractors: orders,
       });
     }
     if (stale > 0)
@@ -117,10 +150,10 @@ export const parse = defineJob({
       segments: segments.map(({segment}) => segment),
       tasks: tasks.length,
     });
-    const facts: ParseFacts = {parseId: name, segments};
+    const facts: ParseFacts = {parseId: name, parser: present, segments};
     return {
       base: snapshot.manifest.number,
-      now: effects.now(),
+      now,
       ...(segments.length === 1 ? {segment: segments[0]!.segment} : {}),
       tasks,
       facts: {...facts},
@@ -133,13 +166,16 @@ export const parse = defineJob({
   },
 
   next(plan, _stage, results) {
-    const {parseId: name, segments} = plan.facts as unknown as ParseFacts; // made by plan
+    const {parseId: name, parser, segments} = plan.facts as unknown as ParseFacts; // made by plan
     const writes: Record<string, readonly FileRef[]> = {};
     const changes: Record<string, Partial<SegmentInfo>> = {};
     let first = 0;
-    for (const {segment, fetchVersion, tasks, setCurrent} of segments) {
+    for (const {segment, fetchVersion, tasks, setCurrent, beside, extractors} of segments) {
       const own = results.slice(first, first + tasks);
       first += tasks;
+      const state = {fetchVersion, parser, now: plan.now};
+      Object.assign(writes, extractWrites(own, segment, beside ?? name, extractors, state));
+      if (beside !== undefined) continue;
       writes[`segments/${segment}/parse/${name}`] = filesOf(own, 'parse', fetchVersion);
       writes[`segments/${segment}/outlinks/${name}`] = filesOf(own, 'outlinks', fetchVersion);
       if (setCurrent) changes[segment] = {current: name};
@@ -197,6 +233,7 @@ async function segmentTasks(
         part: firstPart + tasks.length,
         inputs,
         params: {...params, sitemaps, from, to: Math.min(from + size, file.rows)},
+        ...(params.extractors.length === 0 ? {} : {thread: threadOf(params.extractors)}),
       });
   }
   return tasks;

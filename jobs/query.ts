@@ -1,6 +1,7 @@
 import {rename, rm} from 'node:fs/promises';
 import {resolve} from 'node:path';
 import {CrawlError} from '../lib/errors.ts';
+import {furtherViews} from '../lib/extract/reserved.ts';
 import {nearest} from '../lib/nearest.ts';
 import {tables} from '../lib/schema/tables.ts';
 import {type Database, type SqlRow, sqlString} from '../lib/store/duckdb.ts';
@@ -9,7 +10,7 @@ import {bindSnapshot} from '../lib/store/views.ts';
 import {hostKey, urlKey} from '../lib/url/keys.ts';
 import {normalizeUrl} from '../lib/url/normalize.ts';
 import {defineFunctions} from './query-functions.ts';
-import {defineLive, fillLive, liveTable, namesLive, unfinished} from './query-live.ts';
+import {defineLive, fillLive, namesLive, unfinished} from './query-live.ts';
 import {expandKeys, explained, isExplain} from './query-text.ts';
 import {type CrawlReader, openReader, type ReadSettings, readSnapshot} from './read-crawl.ts';
 import {readPolicies} from './read-policies.ts';
@@ -33,9 +34,6 @@ export interface QuerySettings extends ReadSettings {
   /** File that {@link QuerySession.exportParquet} will write. */
   readonly output?: string | undefined;
 }
-
-/** Views that are no table. */
-const furtherViews = ['captures', liveTable, 'hostdb', 'ccindex', 'parse_all', 'outlinks_all'] as const;
 
 /**
  * Opens a session. Files outside the crawl, extensions and settings are out of a query's reach, and statements
@@ -88,7 +86,7 @@ class Session implements QuerySession {
     await checkReads(db, text);
     if (namesLive(text)) await this.#readLive();
     const rows = db.stream(text)[Symbol.asyncIterator]();
-    const first = await translated(() => rows.next());
+    const first = await translated(db, () => rows.next());
     // Names come with the rows; for none of them DuckDB is asked
     const columns =
       first.done !== true && first.value[0] !== undefined
@@ -114,7 +112,7 @@ class Session implements QuerySession {
     try {
       const target = sqlString(part);
       const query = text.replace(/;\s*$/, '');
-      const [result] = await translated(() =>
+      const [result] = await translated(db, () =>
         db.all<{Count: number}>(`COPY (\n${query}\n) TO ${target} (FORMAT parquet, COMPRESSION zstd)`),
       );
       await rename(part, file);
@@ -175,12 +173,12 @@ async function checkReads(db: Database, sql: string): Promise<'SELECT' | 'EXPLAI
       hint: 'Give one SELECT, FROM, WITH, DESCRIBE, SUMMARIZE, SHOW or EXPLAIN statement.',
     });
   if (sql.trim() === '') throw refuse('the query is empty');
-  const kinds = await translated(() => db.statementKinds(sql));
+  const kinds = await translated(db, () => db.statementKinds(sql));
   const [kind] = kinds;
   if (kinds.length !== 1) throw refuse(`${kinds.length} statements in one query`);
   // EXPLAIN ANALYZE runs what it explains
   if (kind === 'EXPLAIN' && isExplain(sql)) {
-    const [inner] = await translated(() => db.statementKinds(explained(sql)));
+    const [inner] = await translated(db, () => db.statementKinds(explained(sql)));
     if (inner === 'SELECT') return 'EXPLAIN';
     throw refuse(`EXPLAIN of ${inner}`);
   }
@@ -189,7 +187,7 @@ async function checkReads(db: Database, sql: string): Promise<'SELECT' | 'EXPLAI
 }
 
 /** DuckDB's error with the nearest name of ours. It offers its own system tables, which nobody means. */
-async function translated<T>(ask: () => Promise<T>): Promise<T> {
+async function translated<T>(db: Pick<Database, 'all'>, ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();
   } catch (error) {
@@ -202,7 +200,8 @@ async function translated<T>(ask: () => Promise<T>): Promise<T> {
       });
     const name = /Table with name "?([^\s"]+)"? does not exist/.exec(error.message)?.[1];
     if (name === undefined) throw error;
-    const known = [...Object.keys(tables), ...furtherViews];
+    const own = await db.all<{extractor: string}>('SELECT DISTINCT extractor FROM extractors ORDER BY ALL');
+    const known = [...Object.keys(tables), ...furtherViews, ...own.map(({extractor}) => extractor)];
     const near = nearest(name, known);
     throw new CrawlError(
       'QUERY_FAILED',

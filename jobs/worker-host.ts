@@ -11,8 +11,8 @@ import type {FromWorker, ToWorker} from './worker-messages.ts';
  */
 const maxAttempts = 100; // chosen: so many pieces of one task may end their thread
 
-/** Threads that wait for a task, by module. They don't keep the process alive. */
-const idle: Worker[] = [];
+/** Threads that wait for a task, with the code they have loaded. They don't keep the process alive. */
+const idle: {readonly worker: Worker; readonly thread: string}[] = [];
 
 /** Runs a task in a thread, again without the piece at fault where one ends the thread. */
 export async function runInWorker(module: URL, task: Task, stage: StageContext): Promise<TaskResult> {
@@ -36,7 +36,8 @@ export async function runInWorker(module: URL, task: Task, stage: StageContext):
 type Outcome = {readonly result: TaskResult} | {readonly skip: Skip};
 
 function runOnce(module: URL, task: Task, attempt: number, stage: StageContext): Promise<Outcome> {
-  const worker = idle.pop() ?? watchIdle(startWorker());
+  const thread = task.thread ?? '';
+  const worker = takeIdle(thread) ?? watchIdle(startWorker());
   worker.ref();
   return new Promise<Outcome>((resolve, reject) => {
     let guarded: string | null = null;
@@ -48,7 +49,7 @@ function runOnce(module: URL, task: Task, attempt: number, stage: StageContext):
       worker.off('message', onMessage).off('error', onError).off('exit', onExit);
       if (keep) {
         worker.unref();
-        idle.push(worker);
+        idle.push({worker, thread});
       } else void worker.terminate();
     };
     const lost = (reason: Skip['reason'], detail: string): void => {
@@ -99,10 +100,25 @@ function toError(message: Extract<FromWorker, {type: 'failed'}>, task: Task): Cr
   return new CrawlError('TASK_FAILED', `task ${task.stage}-${task.part} failed: ${String(error)}`);
 }
 
+/**
+ * A thread that waits and has loaded this code or none. Those with the code of others are ended when another is asked
+ * for: that is of a former state of a file, or of files that are not used any more.
+ */
+function takeIdle(thread: string): Worker | undefined {
+  const same = idle.findLastIndex((one) => one.thread === thread);
+  const at = same === -1 && thread !== '' ? idle.findLastIndex((one) => one.thread === '') : same;
+  const found = at === -1 ? undefined : idle.splice(at, 1)[0]!.worker;
+  for (const other of thread === '' ? [] : idle.filter((one) => one.thread !== '' && one.thread !== thread)) {
+    idle.splice(idle.indexOf(other), 1);
+    void other.worker.terminate();
+  }
+  return found;
+}
+
 /** A thread that ends while it waits is not handed out again. */
 function watchIdle(worker: Worker): Worker {
   return worker.once('exit', () => {
-    const at = idle.indexOf(worker);
+    const at = idle.findIndex((one) => one.worker === worker);
     if (at >= 0) idle.splice(at, 1);
   });
 }

@@ -64,6 +64,12 @@ export const errorCodes = {
     exit: 2,
     advice: 'Check its name and permissions.',
   },
+  EXTRACTOR_INVALID: {
+    doc: 'An extractor cannot be loaded, or declares what cannot be.',
+    exit: 2,
+    advice:
+      'docs/extractors.md tells what an extractor is; crawl check parse FILE --with EXTRACTOR tries one.',
+  },
   QUERY_FAILED: {
     doc: 'DuckDB refused the query, or it failed while running.',
     exit: 1,

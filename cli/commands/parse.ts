@@ -1,3 +1,4 @@
+import {resolve} from 'node:path';
 import {parse} from '../../jobs/parse.ts';
 import {defineCommand} from '../command.ts';
 import {close, dryRun, dryRunOption, without} from '../job-command.ts';
@@ -16,7 +17,7 @@ export const command = defineCommand({
   async run({options, positionals}, context) {
     const report = await context.runJob(
       parse,
-      {...options, segment: positionals},
+      {...options, segment: positionals, with: options.with.map((file) => resolve(context.io.cwd, file))},
       dryRun(context, options.dryRun),
     );
     await close(context, report, [parseClosing(report)]);

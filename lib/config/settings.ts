@@ -248,7 +248,17 @@ export const settings = {
     max_text: {kind: 'size', default: '1MiB', doc: 'Most text kept of a page.'},
     default_charset: {kind: 'text', default: 'windows-1252', doc: 'Encoding where nothing tells.'},
     workers: {kind: 'count', doc: 'Worker threads; as many as processors if absent.'},
-    extractors: {kind: 'list', default: [], doc: 'Extractor modules that run at every parse.'},
+    extractors: {
+      kind: 'list',
+      default: [],
+      doc: 'Extractors that run at every parse: .ts, .js, .mjs or .yaml files, relative to this folder. See docs/extractors.md.',
+    },
+    extractor_timeout: {
+      kind: 'duration',
+      default: '10s',
+      min: 1000,
+      doc: 'Longest time of one extractor for one page.',
+    },
   },
   links: {
     follow: {

@@ -3,21 +3,18 @@ import type {ParseRow} from '../schema/parse.ts';
 import type {Reason} from '../schema/reason.ts';
 import {bodySignature, textSignature} from '../signature/exact.ts';
 import {simhashOfLower} from '../signature/simhash.ts';
-import {maxSitemapBytes} from '../sitemap/sitemap.ts';
-import {decodeBody} from './body.ts';
 import {transportEncoding} from './charset.ts';
 import type {Document, DocumentInput} from './document.ts';
 import type {Encoding} from './encoding-labels.ts';
-import {headerFields, headerLinks} from './headers.ts';
+import {headerLinks} from './headers.ts';
 import {linkKind} from './html-links.ts';
 import {detectLanguage} from './language.ts';
 import {leadsNowhere, type RawLink} from './links.ts';
 import {mainText} from './main-text.ts';
 import {parseMetaRefresh} from './meta-refresh.ts';
-import {contentTypeOf} from './mime.ts';
 import type {PdfBounds} from './pdf-messages.ts';
+import {type Received, receive} from './receive.ts';
 import {parserFor} from './registry.ts';
-import {detectType} from './sniff.ts';
 import {openGraph, readJsonLd, statedDates} from './structured.ts';
 import {sitemap} from './types/sitemap.ts';
 
@@ -84,24 +81,25 @@ export interface ParsedPage {
 /** Gathered for each link that is kept, so that the best can be chosen. */
 const linkReserve = 10;
 
-/** Everything that one capture says, by header and body. Pure; throws only by a defect of a parser. */
-export function parsePage(input: PageInput, options: PageOptions): ParsedPage {
-  const fields = headerFields(input.header);
-  const typeLines = fields.get('content-type') ?? (input.contentType === null ? [] : [input.contentType]);
-  const headerType = contentTypeOf(typeLines);
-  const encoding = fields.get('content-encoding')?.join(', ') ?? input.contentEncoding;
+/**
+ * Everything that one capture says, by header and body. Pure; throws only by a defect of a parser.
+ *
+ * @param received the same capture, where somebody has undone its coding already
+ */
+export function parsePage(
+  input: PageInput,
+  options: PageOptions,
+  received: Received = receive(input, options),
+): ParsedPage {
+  const {fields, headerType, body, maxBody, type} = received;
   const asSitemap = input.asSitemap === true;
-  const maxBody = asSitemap ? Math.max(options.maxBody, maxSitemapBytes) : options.maxBody;
-  const body = decodeBody(input.payload, encoding, {maxBytes: maxBody, maxRatio: options.maxRatio});
   const known = {
     content_mime_type: headerType?.essence ?? null,
     body_length: body.bytes.length,
     body_truncated: body.truncated,
   };
-  if (body.bytes.length === 0)
-    return skipped('empty', {...known, errors: body.errors}, robotsOf([], fields, options));
+  if (type === null) return skipped('empty', {...known, errors: body.errors}, robotsOf([], fields, options));
 
-  const type = detectType(headerType, body.bytes);
   const signature = bodySignature(body.bytes);
   const parser = parserFor(type);
   const seen = {...known, content_mime_detected: type, signature, errors: body.errors};

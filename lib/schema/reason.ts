@@ -204,6 +204,23 @@ export const reasons = {
   parse_timeout: {by: 'parse', charge: 'nobody', doc: 'The parser was stopped after parse.timeout.'},
   type_unsupported: {by: 'parse', charge: 'nobody', doc: 'No parser for this content type.'},
   empty: {by: 'parse', charge: 'nobody', doc: 'No payload to parse.'},
+  extract_failed: {
+    by: 'parse',
+    charge: 'nobody',
+    doc: 'An extractor failed on the page; the error is in the row.',
+  },
+  extract_timeout: {
+    by: 'parse',
+    charge: 'nobody',
+    doc: 'An extractor was stopped after parse.extractor_timeout.',
+  },
+  extract_type: {by: 'parse', charge: 'nobody', doc: 'The extractor does not read this content type.'},
+  extract_limit: {by: 'parse', charge: 'nobody', doc: 'The page gave more rows than are kept of one page.'},
+  extract_stopped: {
+    by: 'parse',
+    charge: 'nobody',
+    doc: 'The extractor had to be stopped on too many pages before this one, and was not run any more.',
+  },
 
   // States of the crawldb
   retry_limit: {by: 'updatedb', charge: 'nobody', doc: 'Failed as often as schedule.max_retries allows.'},

@@ -1,5 +1,6 @@
 import {content} from './content.ts';
 import {crawldb} from './crawldb.ts';
+import {extractions} from './extractions.ts';
 import {fetch} from './fetch.ts';
 import {fetchlist} from './fetchlist.ts';
 import {hostrules, hoststate, hoststats, robots} from './hostdb.ts';
@@ -21,6 +22,7 @@ export const tables = {
   content,
   parse,
   outlinks,
+  extractions,
   linkdb,
   inlinks,
   linkrank,

@@ -4,6 +4,7 @@ import {join, resolve} from 'node:path';
 import {CrawlError, systemCode} from '../errors.ts';
 import {type TableName, tables} from '../schema/tables.ts';
 import {commit} from './commit.ts';
+import {extractionFiles} from './extract-views.ts';
 import {
   emptyManifest,
   manifestNumbers,
@@ -119,6 +120,7 @@ class CrawlSnapshot implements Snapshot {
     table: TableName,
     segments: readonly string[] = this.segments,
   ): Promise<readonly FileRef[]> {
+    if (table === 'extractions') return extractionFiles(this, 'current', segments);
     if (!isSegmentTable(table)) return this.files(table);
     const files: FileRef[] = [];
     for (const id of segments) {

@@ -1,5 +1,6 @@
 import {type TableName, tables} from '../schema/tables.ts';
 import type {Database} from './duckdb.ts';
+import {extractionFiles, extractTables, extractViews} from './extract-views.ts';
 import type {FileRef} from './manifest-types.ts';
 import type {Snapshot} from './store.ts';
 import {
@@ -94,7 +95,7 @@ export interface BindOptions {
 
 /**
  * Makes views of all tables as a snapshot has them: `parse` and `outlinks` of the current parses, `parse_all`
- * and `outlinks_all` of all; `hostdb` and `ccindex`.
+ * and `outlinks_all` of all; the tables of extractors; `hostdb` and `ccindex`.
  */
 export async function bindSnapshot(
   db: Pick<Database, 'run'>,
@@ -132,6 +133,11 @@ async function snapshotViews(snapshot: Snapshot, path: FilePath, options: BindOp
     tableViews(files, path),
     createView('parse_all', filesQuery(tables.parse, await all('parse'), path)),
     createView('outlinks_all', filesQuery(tables.outlinks, await all('outlinks'), path)),
+    createView(
+      'extractions_all',
+      filesQuery(tables.extractions, await extractionFiles(snapshot, 'all', options.segments), path),
+    ),
+    extractViews(await extractTables(snapshot, options.segments), path),
     createView('hostdb', hostdbQuery),
     createView('ccindex', ccindexQuery),
   ].join('\n');

@@ -5,7 +5,7 @@ import {parse} from '../../jobs/parse.ts';
 import {commitRows, jobHarness} from '../support/job-harness.ts';
 import {captureRow, commitFetched} from '../support/parse-captures.ts';
 
-const none = {segment: [], as: undefined, all: false, stale: false};
+const none = {segment: [], as: undefined, all: false, stale: false, with: []};
 const html = ['Content-Type: text/html; charset=utf-8'];
 
 const page = `<!doctype html><html lang=de><head><title> A  page </title>

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import {writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {test} from 'node:test';
+import {parse} from '../../jobs/parse.ts';
+import {type JobHarness, jobHarness} from '../support/job-harness.ts';
+import {commitFetched} from '../support/parse-captures.ts';
+
+const none = {segment: [], as: undefined, all: false, stale: false, with: []};
+const html = ['Content-Type: text/html; charset=utf-8'];
+const segment = '20260101000000';
+
+/** Writes an extractor and gives its path. */
+async function extractor(crawl: JobHarness, name: string, text: string): Promise<string> {
+  const path = join(crawl.dir, name);
+  await writeFile(path, text);
+  return path;
+}
+
+const headings = `
+import {level} from './level.mjs';
+export default {
+  doc: 'Headings of pages.',
+  columns: {heading: {type: 'text', doc: 'Its text.'}, length: {type: 'int32'}, found: {type: 'timestamp', nullable: true}},
+  *extract(page) {
+    for (const node of page.select(level)) {
+      const heading = page.text(node) ?? '';
+      yield {heading, length: heading.length};
+    }
+  },
+};`;
+
+const pages = [
+  {
+    url: 'https://example.org/a',
+    body: '<title>A</title><h2>One</h2><h2>Two</h2><h3>deep</h3>',
+    headers: html,
+  },
+  {url: 'https://example.org/b', body: '<title>B</title><p>no heading', headers: html},
+  {url: 'https://example.org/c.txt', body: 'plain words', headers: ['Content-Type: text/plain']},
+  {url: 'https://example.org/empty', body: '', headers: html},
+];
+
+async function headingsCrawl(
+  t: Parameters<typeof jobHarness>[0],
+): Promise<{crawl: JobHarness; file: string}> {
+  const crawl = await jobHarness(t);
+  await commitFetched(crawl, segment, pages);
+  await extractor(crawl, 'level.mjs', `export const level = 'h2';`);
+  return {crawl, file: await extractor(crawl, 'headings.mjs', headings)};
+}
+
+test('an extractor has a table of its own, joined by capture_id, and a row for each page that says what came of it', async (t) => {
+  const {crawl, file} = await headingsCrawl(t);
+  const report = await crawl.run(parse, {...none, with: [file]});
+  assert.equal(report.counters.rows_extracted_total, 2);
+  assert.equal(report.counters.captures_parsed_total, 3);
+  const rows = await crawl.sql(
+    `SELECT p.title, h.position, h.heading, h.length, h.found, h.url
+     FROM headings h JOIN parse p USING (capture_id) ORDER BY h.position`,
+  );
+  assert.deepEqual(rows, [
+    {title: 'A', position: 0, heading: 'One', length: 3, found: null, url: pages[0]!.url},
+    {title: 'A', position: 1, heading: 'Two', length: 3, found: null, url: pages[0]!.url},
+  ]);
+  const outcomes = await crawl.sql(
+    'SELECT url, extractor, status, reason, error, rows FROM extractions ORDER BY url',
+  );
+  assert.deepEqual(
+    outcomes.map((row) => Object.values(row)),
+    [
+      ['https://example.org/a', 'headings', 'success', null, null, 2],
+      ['https://example.org/b', 'headings', 'success', null, null, 0],
+      ['https://example.org/c.txt', 'headings', 'skipped', 'extract_type', 'text/plain', 0],
+      ['https://example.org/empty', 'headings', 'skipped', 'empty', 'no payload', 0],
+    ],
+  );
+  assert.deepEqual(
+    await crawl.sql(
+      `SELECT extractor, doc, column_name, column_type, nullable, column_doc FROM extractors ORDER BY position`,
+    ),
+    [
+      ['heading', 'VARCHAR', false, 'Its text.'],
+      ['length', 'INTEGER', false, ''],
+      ['found', 'TIMESTAMP WITH TIME ZONE', true, ''],
+    ].map(([column_name, column_type, nullable, column_doc]) => ({
+      extractor: 'headings',
+      doc: 'Headings of pages.',
+      column_name,
+      column_type,
+      nullable,
+      column_doc,
+    })),
+  );
+});
+
+test('beside a parse that is there an extractor runs alone; again it is nothing to do, until it or what it imports changes', async (t) => {
+  const {crawl, file} = await headingsCrawl(t);
+  await crawl.run(parse, none);
+  const slots = async () => (await crawl.head()).manifest.slots;
+  const before = await slots();
+  const report = await crawl.run(parse, {...none, with: [file]});
+  assert.equal(report.outcome, 'done');
+  assert.equal(report.counters.captures_parsed_total, undefined, 'nothing is parsed again');
+  const after = await slots();
+  for (const [name, slot] of Object.entries(before))
+    if (/\/(parse|outlinks)\//.test(name))
+      assert.deepEqual(after[name], slot, 'links and texts stay as they were');
+  assert.equal((await crawl.run(parse, {...none, with: [file]})).outcome, 'nothing');
+
+  await extractor(crawl, 'level.mjs', `export const level = 'h3';`);
+  assert.equal((await crawl.run(parse, {...none, with: [file]})).outcome, 'done');
+  assert.deepEqual(await crawl.sql('SELECT heading FROM headings'), [{heading: 'deep'}]);
+  await commitFetched(crawl, segment, [
+    ...pages,
+    {url: 'https://example.org/d', body: '<h3>new', headers: html},
+  ]);
+  assert.equal((await crawl.run(parse, {...none, with: [file]})).outcome, 'done', 'there are more pages now');
+  assert.deepEqual(await crawl.sql('SELECT heading FROM headings ORDER BY ALL'), [
+    {heading: 'deep'},
+    {heading: 'new'},
+  ]);
+});
