@@ -3,6 +3,7 @@ import {formatValue} from '../kinds.ts';
 import type {OptionDeclaration} from '../options.ts';
 import {linkKinds} from '../schema/outlinks.ts';
 import {credentialOrigin, isHostPattern, proxyAddress, secretReference} from './references.ts';
+import {shareProblem} from '../selection/shares.ts';
 import {type Config, settings} from './settings.ts';
 
 export interface RelationProblem {
@@ -58,6 +59,16 @@ export function checkRelations(config: Config): RelationProblem[] {
   for (const scheme of config.scope.schemes)
     if (scheme !== 'http' && scheme !== 'https')
       report('scope.schemes', `${scheme} is neither http nor https`);
+  for (const [name, weight] of Object.entries(config.generate.shares)) {
+    const problem = shareProblem(name, weight);
+    if (problem !== undefined) report('generate.shares', problem);
+  }
+  const {max_per_host, max_per_domain} = config.generate;
+  if (max_per_domain !== undefined && max_per_domain < max_per_host)
+    problems.push({
+      settings: ['generate.max_per_domain', 'generate.max_per_host'],
+      problem: `generate.max_per_host ${max_per_host} is more than generate.max_per_domain ${max_per_domain}: a host is part of its domain`,
+    });
   for (const kind of config.links.follow)
     if (!(linkKinds as readonly string[]).includes(kind))
       report('links.follow', `${kind} is none of: ${linkKinds.join(', ')}`);

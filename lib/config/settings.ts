@@ -1,4 +1,5 @@
 import type {OptionDeclarations, OptionValues} from '../options.ts';
+import {fetchOrders} from '../selection/selection.ts';
 
 /**
  * All settings of crawl.yaml, declared once. Sections in the file are the keys here; a setting is written
@@ -302,6 +303,34 @@ export const settings = {
   generate: {
     top_n: {kind: 'count', default: 50_000, doc: 'Most URLs in a fetchlist.'},
     max_per_host: {kind: 'count', default: 1000, doc: 'Most URLs of one host in a fetchlist.'},
+    max_per_domain: {
+      kind: 'count',
+      min: 1,
+      doc: 'Most URLs of one registered domain in a fetchlist; no end if absent.',
+    },
+    max_per_seed: {
+      kind: 'count',
+      min: 1,
+      doc: 'Most URLs reached from one seed in a fetchlist; no end if absent.',
+    },
+    order: {
+      kind: 'choice',
+      values: fetchOrders,
+      default: 'breadth',
+      doc: 'Order of the URLs of a host: breadth by links from the seed, best by score, depth the deepest first.',
+    },
+    refetch_share: {
+      kind: 'number',
+      default: 0.25, // chosen: what is known stays fresh while a crawl still grows
+      min: 0,
+      max: 1,
+      doc: 'Share of a fetchlist kept for pages fetched before; what one side does not use goes to the other.',
+    },
+    shares: {
+      kind: 'map',
+      default: {},
+      doc: 'Weights of seed groups and tags in a fetchlist, as {news: 3}; `*` is all others, 1 if absent.',
+    },
     partitions: {
       kind: 'count',
       default: 1,

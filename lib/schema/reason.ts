@@ -114,10 +114,21 @@ export const reasons = {
   host_resting: {
     by: 'host',
     charge: 'nobody',
-    doc: 'The host rests after errors for longer than this fetch lasts.',
+    doc: 'The host may not be asked before this fetch would end: it rests after errors, or its delay is longer.',
   },
   host_blocked: {by: 'host', charge: 'nobody', doc: 'The host is blocked by hand.'},
   host_limit: {by: 'generate', charge: 'nobody', doc: 'The host has reached its cap for this fetchlist.'},
+  domain_limit: {
+    by: 'generate',
+    charge: 'nobody',
+    doc: 'The registered domain has reached its cap for this fetchlist.',
+  },
+  seed_limit: {
+    by: 'generate',
+    charge: 'nobody',
+    doc: 'What was reached from the seed has reached its cap for this fetchlist.',
+  },
+  list_full: {by: 'generate', charge: 'nobody', doc: 'The fetchlist was full before its turn came.'},
   budget: {
     by: 'host',
     charge: 'nobody',

@@ -1,3 +1,5 @@
+import type {Selection} from '../selection/selection.ts';
+
 /**
  * What a crawl consists of, as data. A manifest names slots; a slot points at an immutable list of
  * files; so manifests stay small (a flat one of 10,000 segments was 133 MB and 2.3 s a commit).
@@ -54,6 +56,8 @@ export interface SegmentInfo {
   readonly hosts: number;
   readonly partitions: number;
   readonly generated_time: string;
+  /** What generate decided by. */
+  readonly selection?: Selection;
   readonly fetched_time?: string;
   /** The parse that `parse` and `outlinks` show. */
   readonly current?: string;

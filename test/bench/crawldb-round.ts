@@ -21,6 +21,7 @@ import {makeScope} from '../../lib/scope/scope.ts';
 import {makeFolders} from '../../lib/store/crawl.ts';
 import {openDatabase} from '../../lib/store/duckdb.ts';
 import type {Edit, FileRef} from '../../lib/store/manifest-types.ts';
+import {defaultOptions} from '../support/default-options.ts';
 import {testEffects} from '../support/temporary-crawl.ts';
 
 const [rows = 1_000_000, pages = 20_000, links = 50] = process.argv.slice(2).map(Number);
@@ -196,13 +197,10 @@ await make(
   },
 );
 await timed('generate', generate, {
+  ...defaultOptions(generate),
   topN: pages,
   maxPerHost: 100,
   partitions: 4,
-  maxSegments: 1,
-  addDays: 0,
-  where: undefined,
-  window: undefined,
   concurrent: true,
 });
 await timed('updatedb', updatedb, {segments: [segment], unparsed: false, noAdditions: false});

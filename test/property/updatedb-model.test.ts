@@ -11,6 +11,7 @@ import type {HostStatsRow} from '../../lib/schema/hostdb.ts';
 import type {Outlink} from '../../lib/schema/outlinks.ts';
 import type {ParseRow} from '../../lib/schema/parse.ts';
 import {CrawldbModel, type ModelSegment} from '../support/crawldb-model.ts';
+import {defaultOptions} from '../support/default-options.ts';
 import {type JobHarness, jobHarness} from '../support/job-harness.ts';
 import {fetchSegment, page, type SmallPage} from '../support/small-web.ts';
 
@@ -61,14 +62,7 @@ const rounds = fc.array(
   {minLength: 3, maxLength: 3},
 );
 
-const listOptions = {
-  maxPerHost: undefined,
-  partitions: undefined,
-  addDays: 0,
-  where: undefined,
-  window: undefined,
-  concurrent: false,
-};
+const listOptions = defaultOptions(generate);
 
 async function segmentRows(crawl: JobHarness, segment: string): Promise<ModelSegment> {
   return {

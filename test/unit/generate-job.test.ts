@@ -3,22 +3,16 @@ import {test} from 'node:test';
 import {generate} from '../../jobs/generate.ts';
 import {newRow} from '../../lib/crawldb/row.ts';
 import {segmentTime} from '../../lib/crawldb/segment-id.ts';
+import {CrawlError} from '../../lib/errors.ts';
 import type {CrawlDatum} from '../../lib/schema/crawldb.ts';
 import type {FetchlistRow} from '../../lib/schema/fetchlist.ts';
 import type {HostRuleRow, HostStateRow, HostStatsRow} from '../../lib/schema/hostdb.ts';
 import {identify} from '../../lib/url/keys.ts';
+import {defaultOptions} from '../support/default-options.ts';
 import {commitRows, type JobHarness, jobHarness} from '../support/job-harness.ts';
+import {plainSelection} from '../support/selection-model.ts';
 
-const options = {
-  topN: undefined,
-  maxPerHost: undefined,
-  partitions: undefined,
-  maxSegments: 1,
-  addDays: 0,
-  where: undefined,
-  window: undefined,
-  concurrent: false,
-};
+const options = defaultOptions(generate);
 const start = Date.UTC(2026, 0, 1);
 
 function row(url: string, score = 1, changes: Partial<CrawlDatum> = {}): CrawlDatum {
@@ -41,21 +35,6 @@ function groupBy<V, K>(values: readonly V[], key: (value: V) => K): Map<K, V[]> 
   return groups;
 }
 
-/** The same selection, told in plain TypeScript. */
-function plainTop(rows: readonly CrawlDatum[], topN: number, perHost: number): string[] {
-  const taken = new Map<string, number>();
-  const result: string[] = [];
-  for (const {url, url_host_name: host} of rows.toSorted(
-    (a, b) => b.score - a.score || (a.url_key < b.url_key ? -1 : 1),
-  )) {
-    const n = taken.get(host) ?? 0;
-    if (n >= perHost || result.length >= topN) continue;
-    taken.set(host, n + 1);
-    result.push(url);
-  }
-  return result;
-}
-
 test('the list is exactly the best, a host capped, under skew and among equal scores', async (t) => {
   const crawl = await jobHarness(t);
   const rows = [
@@ -66,7 +45,17 @@ test('the list is exactly the best, a host capped, under skew and among equal sc
   await put(crawl, rows);
   const report = await crawl.run(generate, {...options, topN: 60, maxPerHost: 25});
   const urls = (await list(crawl)).map(({url}) => url);
-  assert.deepEqual(urls, plainTop(rows.slice(0, -1), 60, 25));
+  const {order, refetch_share: refetchShare} = crawl.config.generate;
+  const rules = {
+    topN: 60,
+    maxPerHost: 25,
+    maxPerDomain: null,
+    maxPerSeed: null,
+    order,
+    refetchShare,
+    shares: {},
+  };
+  assert.deepEqual(urls, plainSelection(rows.slice(0, -1), rules));
   assert.equal(report.counters.urls_due_total, 400);
   assert.equal(report.counters.urls_selected_total, 60);
   assert.equal(report.reasons.host_limit, 275);
@@ -203,7 +192,7 @@ test('blocked, resting and spent hosts are left out, with the count; a window ca
   const report = await crawl.run(generate, {...options, window: 60_000});
   const taken = groupBy(await list(crawl), (entry) => entry.url_host_name);
   assert.deepEqual(Object.fromEntries([...taken].map(([host, entries]) => [host, entries.length])), {
-    'slow.test': 3,
+    'slow.test': 2, // robots.txt comes first
     'left.test': 3,
     'new.test': 7,
   });
@@ -211,7 +200,7 @@ test('blocked, resting and spent hosts are left out, with the count; a window ca
     host_blocked: 10,
     host_resting: 10,
     budget: 10 + 3 + 7 + 3,
-    host_limit: 4,
+    host_limit: 5,
   });
 });
 
@@ -246,24 +235,20 @@ test('validators go along only where the payload is held; why a URL was selected
     (await list(crawl)).map((entry) => [entry.selected_as, entry.etag, entry.content_segment]),
     [
       ['new', null, null],
-      ['refetch', '"x"', '20250101000000'],
       ['retry', null, null],
+      ['refetch', '"x"', '20250101000000'],
       ['retry', null, null],
     ],
   );
 });
 
-test('a condition and days ahead change what is due; a bad condition is a clear error', async (t) => {
+test('a condition and days ahead change what is due', async (t) => {
   const crawl = await jobHarness(t);
   await put(crawl, [
     row('http://a.test/x'),
     row('http://a.test/y'),
     row('http://a.test/later', 1, {next_fetch_time: new Date(start + 86_400_000)}),
   ]);
-  await assert.rejects(crawl.run(generate, {...options, where: 'no_such_column = 1'}), {
-    code: 'QUERY_FAILED',
-  });
-  await assert.rejects(crawl.run(generate, {...options, where: '1=1; DROP TABLE x'}), {code: 'USAGE'});
   await crawl.run(generate, {...options, where: "url LIKE '%/x' -- mine"});
   assert.deepEqual(
     (await list(crawl)).map(({url}) => url),
@@ -273,4 +258,118 @@ test('a condition and days ahead change what is due; a bad condition is a clear 
   assert.equal((await list(crawl)).length, 3);
   const ids = (await crawl.head()).segments;
   assert.equal(segmentTime(ids[1]!) - segmentTime(ids[0]!), 1000);
+});
+
+test('a condition is one expression over one row, or a clear error that names what is wrong', async (t) => {
+  const crawl = await jobHarness(t);
+  await put(crawl, [row('http://a.test/x', 2), row('http://a.test/y', 1)]);
+  const before = (await crawl.head()).manifest.number;
+  for (const [where, why] of [
+    ['no_such_column = 1', /no_such_column/],
+    ['1=1; DROP TABLE x', /syntax|more than one|parse/i],
+    ['true) FROM x WHERE (true', /more than one/],
+    ['true) AS a, (true', /more than one/],
+    ['score', /DOUBLE/],
+    ['url = (SELECT min(url) FROM crawldb)', /subquery/],
+    ['row_number() OVER () = 1', /window/],
+    ['count(*) > 1', /count/],
+    ['random() < 0.5', /random/],
+    ["current_setting('threads') = 1", /current_setting/],
+    ['score > $x', /parameter/],
+    ["regexp_matches(url, '(')", /missing \)|regex/i],
+  ] as const)
+    await assert.rejects(
+      crawl.run(generate, {...options, where}),
+      (error: CrawlError) => {
+        assert.ok(error instanceof CrawlError, where);
+        assert.equal(error.code, 'USAGE', `${where}: ${error.message}`);
+        assert.match(error.message, why);
+        return true;
+      },
+      where,
+    );
+  assert.equal((await crawl.head()).manifest.number, before, 'nothing was touched');
+  crawl.effects.pass(1000);
+  const where = "next_fetch_time < now() AND score > 1.5 AND regexp_matches(url, '^http://a[.]') AND host.urls IS NULL";
+  await crawl.run(generate, {...options, where});
+  assert.deepEqual(
+    (await list(crawl)).map(({url}) => url),
+    ['http://a.test/x'],
+  );
+});
+
+test('the time in a condition is that of the round', async (t) => {
+  const crawl = await jobHarness(t);
+  await put(crawl, [row('http://a.test/', 1, {discovered_time: new Date(start - 86_400_000)})]);
+  const where =
+    "discovered_time < now() - INTERVAL 12 HOURS AND current_timestamp < TIMESTAMPTZ '2026-01-02'";
+  await crawl.run(generate, {...options, where});
+  assert.equal((await list(crawl)).length, 1);
+});
+
+test('--force takes what is not due, and says so in the row', async (t) => {
+  const crawl = await jobHarness(t);
+  await put(crawl, [row('http://a.test/'), row('http://b.test/', 1, {next_fetch_time: new Date(start + 1)})]);
+  await crawl.run(generate, {...options, force: true});
+  assert.deepEqual((await list(crawl)).map(({url, selected_as}) => [url, selected_as]).sort(), [
+    ['http://a.test/', 'new'],
+    ['http://b.test/', 'forced'],
+  ]);
+});
+
+test('known pages keep their share, and what one side does not use the other gets', async (t) => {
+  const crawl = await jobHarness(t);
+  const seen = {
+    status: 'fetched',
+    fetch_time: new Date(start - 9),
+    last_success_time: new Date(start - 9),
+  } as const;
+  const known = Array.from({length: 30}, (_, i) => row(`http://k${i}.test/`, 0.1, seen));
+  const fresh = Array.from({length: 30}, (_, i) => row(`http://f${i}.test/`, 9));
+  await put(crawl, [...known, ...fresh]);
+  const kinds = async () => {
+    const rows = await list(crawl);
+    return rows.filter(({selected_as}) => selected_as === 'refetch').length;
+  };
+  await crawl.run(generate, {...options, topN: 20, refetchShare: 0.3});
+  assert.equal(await kinds(), 6);
+  await crawl.run(generate, {...options, topN: 39, refetchShare: 0.3, concurrent: true});
+  assert.equal(await kinds(), 6 + 39 - (30 - 14), 'new ones are used up, so known ones fill the list');
+});
+
+test('the segment keeps what it was selected by, with the cut-off of a full list and a forecast', async (t) => {
+  const crawl = await jobHarness(t);
+  await put(
+    crawl,
+    [...Array(9).keys()].map((i) => row(`http://h${i % 3}.test/${i}`, 9 - i)),
+  );
+  await crawl.run(generate, {...options, topN: 5, maxPerHost: 2});
+  const [id] = (await crawl.head()).segments;
+  const {selection} = (await crawl.head()).segment(id!);
+  assert.equal(selection?.topN, 5);
+  assert.equal(selection?.base, (await crawl.head()).manifest.number - 1);
+  assert.deepEqual(selection?.cuts, [{group: '*', refetch: false, standing: 5, nth: 2}]);
+  const {forecast} = selection!;
+  assert.equal(forecast?.requests, 5 + 3, 'a robots.txt of each host');
+  // robots.txt, page, page: two pauses, three answers of 200 ms
+  assert.equal(forecast?.duration_ms, 2 * 1000 + 3 * 200);
+  assert.deepEqual(
+    forecast?.slowest.map(({host, urls}) => [host, urls]),
+    [
+      ['h0.test', 2],
+      ['h1.test', 2],
+      ['h2.test', 1],
+    ],
+  );
+});
+
+test('caps that contradict each other are refused before anything is read', async (t) => {
+  const crawl = await jobHarness(t);
+  for (const bad of [
+    {maxPerHost: 10, maxPerDomain: 5},
+    {topN: 5, maxPerHost: 10},
+    {share: {news: '0'}},
+    {share: {news: 'much'}},
+  ])
+    await assert.rejects(crawl.run(generate, {...options, ...bad}), {code: 'USAGE'}, JSON.stringify(bad));
 });

@@ -5,19 +5,11 @@ import {inject} from '../../jobs/inject.ts';
 import {invertlinks} from '../../jobs/invertlinks.ts';
 import {updatedb} from '../../jobs/updatedb.ts';
 import type {Inlink} from '../../lib/schema/linkdb.ts';
+import {defaultOptions} from '../support/default-options.ts';
 import {type JobHarness, jobHarness} from '../support/job-harness.ts';
 import {fetchSegment, page, parseSegment, type SmallPage} from '../support/small-web.ts';
 
-const listOptions = {
-  topN: undefined,
-  maxPerHost: undefined,
-  partitions: undefined,
-  maxSegments: 1,
-  addDays: 0,
-  where: undefined,
-  window: undefined,
-  concurrent: false,
-};
+const listOptions = defaultOptions(generate);
 const updateOptions = {segments: [], unparsed: false, noAdditions: false};
 
 async function fetched(crawl: JobHarness, pages: Readonly<Record<string, SmallPage>>): Promise<string> {

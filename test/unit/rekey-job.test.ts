@@ -13,19 +13,11 @@ import {CrawlError} from '../../lib/errors.ts';
 import type {OptionDeclarations, OptionValues} from '../../lib/options.ts';
 import type {CrawlDatum} from '../../lib/schema/crawldb.ts';
 import {identify} from '../../lib/url/keys.ts';
+import {defaultOptions} from '../support/default-options.ts';
 import {type JobHarness, jobHarness} from '../support/job-harness.ts';
 import {fetchSegment, page, type SmallPage} from '../support/small-web.ts';
 
-const listOptions = {
-  topN: undefined,
-  maxPerHost: undefined,
-  partitions: undefined,
-  maxSegments: 1,
-  addDays: 0,
-  where: undefined,
-  window: undefined,
-  concurrent: false,
-};
+const listOptions = defaultOptions(generate);
 const seedOptions = {files: [], update: false, overwrite: false};
 const home = 'http://a.test/';
 

@@ -13,6 +13,7 @@ import {voucherIndex} from '../../lib/sitemap/vouchers.ts';
 import {maxSitemaps} from '../../lib/sitemap/walk.ts';
 import {hostKey} from '../../lib/url/keys.ts';
 import {parseBase, urlPolicy} from '../../lib/url/normalize.ts';
+import {defaultOptions} from '../support/default-options.ts';
 import {commitRows, type JobHarness, jobHarness} from '../support/job-harness.ts';
 import {fetchSegment, page} from '../support/small-web.ts';
 
@@ -20,16 +21,7 @@ const home = 'http://a.test/';
 const seedOptions = {files: [], update: false, overwrite: false};
 const sitemapOptions = {urls: [], hosts: [], wellKnown: false};
 const updateOptions = {segments: [], unparsed: false, noAdditions: false};
-const listOptions = {
-  topN: undefined,
-  maxPerHost: undefined,
-  partitions: undefined,
-  maxSegments: 1,
-  addDays: 0,
-  where: undefined,
-  window: undefined,
-  concurrent: false,
-};
+const listOptions = defaultOptions(generate);
 
 function robotsRow(host: string, sitemaps: readonly string[] | null): RobotsRow {
   return {

@@ -6,20 +6,12 @@ import {updatedb} from '../../jobs/updatedb.ts';
 import type {CrawlDatum} from '../../lib/schema/crawldb.ts';
 import type {HostStatsRow} from '../../lib/schema/hostdb.ts';
 import type {Outlink} from '../../lib/schema/outlinks.ts';
+import {defaultOptions} from '../support/default-options.ts';
 import {commitRows, type JobHarness, jobHarness} from '../support/job-harness.ts';
 import {fetchSegment, page, parseSegment, type SmallPage, type SmallWeb} from '../support/small-web.ts';
 
 const seedOptions = {files: [], update: false, overwrite: false};
-const listOptions = {
-  topN: undefined,
-  maxPerHost: undefined,
-  partitions: undefined,
-  maxSegments: 1,
-  addDays: 0,
-  where: undefined,
-  window: undefined,
-  concurrent: false,
-};
+const listOptions = defaultOptions(generate);
 const updateOptions = {segments: [], unparsed: false, noAdditions: false};
 const day = 86_400_000;
 

@@ -1,0 +1,206 @@
+import {prioritySql, type ScoreWeights} from '../lib/score/score.ts';
+import type {CutOff, SelectionRules} from '../lib/selection/selection.ts';
+import {otherGroup} from '../lib/selection/shares.ts';
+import type {Database, SqlParameters} from '../lib/store/duckdb.ts';
+import {rowsTable} from './crawldb-writer.ts';
+import {checkCondition, fixTime} from './selection-where.ts';
+import {readSql} from './sql-file.ts';
+
+/** Steps of a selection, as generate runs them over the whole crawldb and explain over what concerns one URL. */
+
+export const selectionSql = readSql(import.meta.url, './selection.sql', [
+  'locked',
+  'host',
+  'share',
+  'due',
+  'candidate',
+  'ranked',
+  'in_domain',
+  'in_seed',
+  'pick',
+  'cuts',
+  'chosen',
+  'known',
+  'forecast',
+]);
+const sql = selectionSql;
+
+/** Tables that a selection reads. */
+export const selectionTables = [
+  'crawldb',
+  'seeds',
+  'fetchlist',
+  'hoststate',
+  'hoststats',
+  'hostrules',
+  'robots',
+] as const;
+
+/** What the configuration says of hosts, as far as a selection looks at it. Plain data. */
+export interface HostPolicy {
+  readonly minDelayMs: number;
+  readonly maxCrawlDelayMs: number;
+  readonly latencyFactor: number;
+  readonly maxLatencyMs: number;
+  /** Pages ever of a host; -1 for no end. */
+  readonly budget: number;
+}
+
+export interface SelectionInput {
+  readonly now: number;
+  readonly rules: SelectionRules;
+  readonly hosts: HostPolicy;
+  readonly weights: ScoreWeights;
+}
+
+/** Without a window, a host that rests longer than this after failures is left out: a fetch would only wait for it. */
+const shortRestMs = 60_000;
+/** Chosen: an ordinary server over an ordinary line, where no host has answered yet. */
+const firstResponseMs = 200;
+
+/** Times of a host of which nothing is known. */
+export interface NewHost {
+  readonly cap: number;
+  /** From the start of a fetch to the first page: robots.txt comes first. */
+  readonly leadMs: number;
+  /** From one request to the next, and the pause in it. */
+  readonly turnMs: number;
+  readonly pauseMs: number;
+}
+
+/**
+ * Makes the view `wanted` and the tables `locked`, `host`, `weight` and `share`; returns the parameters of `due`.
+ *
+ * @param only further condition, which stands for the reader, as that of one host
+ */
+export async function prepareSelection(
+  db: Database,
+  input: SelectionInput,
+  only = 'true',
+): Promise<{due: SqlParameters; newHost: NewHost}> {
+  const {rules, hosts, now} = input;
+  await fixTime(db, now);
+  await makeWanted(db, input, only);
+  const usual = await usualResponse(db, hosts.latencyFactor);
+  await db.run(`CREATE TABLE locked AS ${sql.locked}`);
+  await db.run(`CREATE TABLE host AS ${sql.host}`, {
+    now: new Date(now),
+    rest_ms: Math.max(rules.windowMs, shortRestMs),
+    min_delay_ms: hosts.minDelayMs,
+    max_crawl_delay_ms: hosts.maxCrawlDelayMs,
+    latency_factor: hosts.latencyFactor,
+    max_latency_ms: hosts.maxLatencyMs,
+    usual_response_ms: usual,
+    window_ms: rules.windowMs,
+    max_per_host: rules.maxPerHost,
+    budget: hosts.budget,
+  });
+  const weight = await rowsTable(db, 'weight', {name: {type: 'text'}, weight: {type: 'double'}});
+  await weight.insert(Object.entries(rules.shares).map(([name, weight]) => ({name, weight})));
+  await db.run(`CREATE TABLE share AS ${sql.share}`);
+  const newHost = timesOfNewHost(rules, hosts, usual);
+  return {
+    due: {
+      due: new Date(rules.due),
+      force: rules.force,
+      order: rules.order,
+      new_cap: newHost.cap,
+      budget: hosts.budget,
+    },
+    newHost,
+  };
+}
+
+/** The crawldb with the priority of each row; with a condition that asks for `host`, with its hostdb row as that. */
+async function makeWanted(db: Database, {rules, weights}: SelectionInput, only: string): Promise<void> {
+  const priority = prioritySql(weights);
+  await db.run(`CREATE VIEW valued AS SELECT c.*, ${priority} AS priority FROM crawldb c WHERE (${only})`);
+  if (rules.where === null) return db.run('CREATE VIEW wanted AS SELECT * FROM valued');
+  const withHost = /\bhost\s*\./i.test(rules.where);
+  if (withHost)
+    await db.run(`CREATE VIEW judged AS
+      SELECT k.*, h AS host FROM valued k LEFT JOIN (${hostFacts}) h USING (host_key)`);
+  const source = withHost ? 'judged' : 'valued';
+  await checkCondition(db, rules.where, source, '--where');
+  const columns = withHost ? '* EXCLUDE (host)' : '*';
+  return db.run(`CREATE VIEW wanted AS SELECT ${columns} FROM ${source} WHERE (${rules.where}\n)`);
+}
+
+/** What `host.NAME` in a condition may be. */
+const hostFacts = `SELECT hs.*, st.* EXCLUDE (host_key, url_host_name, updated_segment)
+  FROM hoststats hs LEFT JOIN hoststate st USING (host_key)`;
+
+/** How long an answer takes, for hosts that gave none yet: the median of the others, which is exact in any order. */
+async function usualResponse(db: Database, latencyFactor: number): Promise<number> {
+  if (latencyFactor <= 0) return firstResponseMs;
+  const [row] = await db.all<{latency_ms: number | null}>(
+    'SELECT quantile_disc(latency_ms, 0.5) AS latency_ms FROM hoststate WHERE latency_ms > 0',
+  );
+  return row?.latency_ms == null ? firstResponseMs : row.latency_ms / latencyFactor;
+}
+
+function timesOfNewHost({windowMs, maxPerHost}: SelectionRules, hosts: HostPolicy, usual: number): NewHost {
+  const latency = Math.min(hosts.latencyFactor * usual, hosts.maxLatencyMs);
+  const pauseMs = Math.max(latency, hosts.minDelayMs, 1);
+  const turnMs = pauseMs + usual;
+  const fits = Math.floor((windowMs - turnMs - usual - 1) / turnMs) + 1;
+  const cap = windowMs > 0 ? Math.max(1, Math.min(maxPerHost, fits)) : maxPerHost;
+  return {cap, leadMs: turnMs, turnMs, pauseMs};
+}
+
+/** URLs kept out of the last list, by the cap that did it. */
+export interface LeftOut {
+  readonly hostLimit: number;
+  readonly domainLimit: number;
+  readonly seedLimit: number;
+  readonly listFull: number;
+}
+
+/** Adds the URLs of one list to the table `picked`: the best of `candidate` that no list has yet. */
+export async function pickList(
+  db: Database,
+  {topN, refetchShare, maxPerDomain, maxPerSeed, shares}: SelectionRules,
+  part: number,
+): Promise<LeftOut> {
+  const [waiting] = await db.all<{n: number}>(
+    'SELECT count(*) AS n FROM candidate ANTI JOIN picked USING (host_key, url_key)',
+  );
+  await db.run(`CREATE OR REPLACE TABLE ranked AS ${sql.ranked}`, {refetch_share: refetchShare});
+  const ranked = await countRows(db, 'ranked');
+  if (maxPerDomain !== null)
+    await db.run(`CREATE OR REPLACE TABLE ranked AS ${sql.in_domain}`, {most: maxPerDomain});
+  const inDomain = maxPerDomain === null ? ranked : await countRows(db, 'ranked');
+  if (maxPerSeed !== null)
+    await db.run(`CREATE OR REPLACE TABLE ranked AS ${sql.in_seed}`, {most: maxPerSeed});
+  const inSeed = maxPerSeed === null ? inDomain : await countRows(db, 'ranked');
+  await db.run(`INSERT INTO picked ${sql.pick}`, {
+    part,
+    top_n: topN,
+    refetch_share: refetchShare,
+    other_weight: shares[otherGroup] ?? 1,
+  });
+  return {
+    hostLimit: (waiting?.n ?? 0) - ranked,
+    domainLimit: ranked - inDomain,
+    seedLimit: inDomain - inSeed,
+    listFull: Math.max(0, inSeed - topN),
+  };
+}
+
+/** Makes the empty table `picked`. */
+export async function newPicks(db: Database): Promise<void> {
+  await db.run(`CREATE OR REPLACE TABLE picked (
+    part INTEGER, rank INTEGER, host_key UBIGINT, url_key UBIGINT,
+    share VARCHAR, refetch BOOLEAN, standing DOUBLE, nth BIGINT
+  )`);
+}
+
+/** Cut-offs of a list that was full. */
+export async function cutsOf(db: Database, part: number, topN: number): Promise<CutOff[]> {
+  return db.all<CutOff & Record<string, unknown>>(sql.cuts, {part, top_n: topN});
+}
+
+export async function countRows(db: Database, table: string): Promise<number> {
+  const [row] = await db.all<{n: number}>(`SELECT count(*) AS n FROM ${table}`);
+  return row?.n ?? 0;
+}

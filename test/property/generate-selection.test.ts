@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import {test} from 'node:test';
+import {generate} from '../../jobs/generate.ts';
+import {newRow} from '../../lib/crawldb/row.ts';
+import type {CrawlDatum} from '../../lib/schema/crawldb.ts';
+import {fetchOrders} from '../../lib/selection/selection.ts';
+import {sharesOf} from '../../lib/selection/shares.ts';
+import {identify} from '../../lib/url/keys.ts';
+import {defaultOptions} from '../support/default-options.ts';
+import {commitRows, type JobHarness, jobHarness} from '../support/job-harness.ts';
+import {plainSelection} from '../support/selection-model.ts';
+
+const start = Date.UTC(2026, 0, 1);
+
+/** Chance from a seed: Park and Miller's generator. */
+function chance(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state % below;
+  };
+}
+
+function randomRows(next: (below: number) => number): CrawlDatum[] {
+  const hosts = Array.from({length: 12}, (_, i) => `w${i}.d${next(5)}.com`);
+  return Array.from({length: 300}, (_, i) => {
+    // Small numbers of scores and hosts, so that there are ties and skew
+    const host = hosts[Math.min(next(hosts.length), next(hosts.length))]!;
+    const seed = [`http://s${next(4)}.test/`, null][next(5) === 0 ? 1 : 0]!;
+    const tag = ['news', 'shop', null][next(3)]!;
+    const found = {
+      score: [1, 0.85, 0.5, 0, -1][next(5)]!,
+      depth: next(4),
+      seed,
+      tag,
+      hopType: 'L',
+      time: new Date(start - 1),
+      from: 'http://x.test/',
+      intervalS: 3600,
+    } as const;
+    const row = newRow(identify(`http://${host}/${i}`), found, 1);
+    return next(3) === 0
+      ? {
+          ...row,
+          status: 'fetched',
+          fetch_time: new Date(start - 1000),
+          last_success_time: new Date(start - 1000),
+        }
+      : row;
+  });
+}
+
+async function put(crawl: JobHarness, rows: readonly CrawlDatum[]): Promise<void> {
+  const ordered = rows.toSorted((a, b) =>
+    a.host_key < b.host_key || (a.host_key === b.host_key && a.url_key < b.url_key) ? -1 : 1,
+  );
+  await commitRows(crawl, [{slot: 'crawldb', table: 'crawldb', rows: ordered, facts: {kind: 'base'}}]);
+}
+
+test('selection in SQL is selection told in plain words, for any caps, shares and orders', async (t) => {
+  for (let seed = 1; seed <= 6; seed++) {
+    const next = chance(seed * 7919);
+    const crawl = await jobHarness(t);
+    const rows = randomRows(next);
+    await put(crawl, rows);
+    const share = [{}, {news: '3'}, {news: '1', shop: '2.5', '*': '0.5'}][next(3)]!;
+    const options = {
+      ...defaultOptions(generate),
+      topN: 20 + next(200),
+      maxPerHost: next(2) === 0 ? undefined : 1 + next(20),
+      maxPerDomain: next(2) === 0 ? undefined : 20 + next(40),
+      maxPerSeed: next(2) === 0 ? undefined : 5 + next(50),
+      order: fetchOrders[next(3)]!,
+      refetchShare: [0, 0.25, 0.5, 1][next(4)]!,
+      share,
+    };
+    await crawl.run(generate, options);
+    const urls = await crawl.sql<{url: string}>('SELECT url FROM fetchlist ORDER BY segment, rank');
+    const expected = plainSelection(rows, {
+      ...options,
+      maxPerHost: options.maxPerHost ?? crawl.config.generate.max_per_host,
+      maxPerDomain: options.maxPerDomain ?? null,
+      maxPerSeed: options.maxPerSeed ?? null,
+      shares: sharesOf(share),
+    });
+    assert.deepEqual(
+      urls.map(({url}) => url),
+      expected,
+      `seed ${seed}: ${JSON.stringify(options)}`,
+    );
+    assert.ok(expected.length > 0);
+  }
+});
