@@ -1,5 +1,5 @@
 import type {Explanation} from '../jobs/explain.ts';
-import {type Reason, reasonFacts} from '../lib/schema/reason.ts';
+import {type Reason, reasonFacts, reasonNames} from '../lib/schema/reason.ts';
 import {reasonList} from './closing.ts';
 import {stageOf} from './next-step.ts';
 import type {Output} from './output.ts';
@@ -55,13 +55,29 @@ export function answer(explanation: Explanation, now: number): string {
       return `Not fetched; the present scope rejects it (${because(scope.reason)}), so generate passes over it.`;
     if (row.reason !== null) return `Not fetched so far${why}; ${next}.`;
     return due <= now
-      ? `Not fetched yet: it is due, and no generate has selected it (its score is ${row.score}).`
+      ? `Not fetched yet: it is due, and ${notTaken(explanation)} (its score is ${row.score}).`
       : `Not fetched yet; ${next}.`;
   }
   if (row.status === 'duplicate') return `Fetched; its content equals that of ${row.duplicate_of}; ${next}.`;
   if (row.status.startsWith('redir'))
     return `It redirects to ${row.fetch_redirect ?? 'an unusable target'}; ${next}.`;
   return `${{fetched: 'Fetched', notmodified: 'Fetched, and unchanged since', gone: 'Gone', orphan: 'Orphaned', parse_failed: 'Fetched, but not parsed'}[row.status as 'gone']}${why}; ${next}.`;
+}
+
+/** Why the newest generate did not take it. */
+function notTaken({passedOver}: Explanation): string {
+  const [newest] = passedOver;
+  return newest === undefined
+    ? 'no generate has selected it'
+    : `the generate of segment ${newest.segment} passed it over, ${passing(newest)}`;
+}
+
+function passing({verdict, detail}: Explanation['passedOver'][number]): string {
+  return isReason(verdict) ? `${because(verdict)}: ${detail}` : `${verdict}: ${detail}`;
+}
+
+function isReason(word: string): word is Reason {
+  return (reasonNames as readonly string[]).includes(word);
 }
 
 /** What came of a URL's selection for a segment. */
@@ -81,7 +97,7 @@ function because(reason: Reason): string {
 }
 
 function sections(explanation: Explanation, now: number): [string, string[]][] {
-  const {steps, scope, row, seeds, selections, captures, parses, links, host} = explanation;
+  const {steps, scope, row, seeds, selections, passedOver, captures, parses, links, host} = explanation;
   const at = (time: Date) =>
     `${time.toISOString().replace(/\.\d+Z$/, 'Z')} (${time.getTime() > now ? `in ${span(time.getTime() - now)}` : `${span(now - time.getTime())} ago`})`;
   return [
@@ -130,6 +146,13 @@ function sections(explanation: Explanation, now: number): [string, string[]][] {
       selections.map(
         (one) =>
           `segment ${one.segment} (${stateOf(one)}): rank ${one.rank}, as ${one.selected_as}, score ${one.score}`,
+      ),
+    ],
+    [
+      'passed over',
+      passedOver.map(
+        (one) =>
+          `segment ${one.segment} (${at(one.time)}): ${passing(one)}${one.present ? '; by the present crawldb, as that one is kept no more' : ''}`,
       ),
     ],
     ['fetched', captures.map((one) => captureText(one, at))],

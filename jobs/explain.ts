@@ -12,6 +12,7 @@ import type {ScopeVerdict} from '../lib/scope/scope.ts';
 import type {SegmentInfo} from '../lib/store/manifest-types.ts';
 import {identify} from '../lib/url/keys.ts';
 import {explainUrl} from '../lib/url/normalize.ts';
+import {explainSelections, type SelectionVerdict} from './explain-selection.ts';
 import {type CrawlReader, openReader, type ReadSettings} from './read-crawl.ts';
 import {readPolicies} from './read-policies.ts';
 
@@ -28,6 +29,8 @@ export interface Explanation {
   readonly row: CrawlDatum | null;
   readonly seeds: readonly SeedRow[];
   readonly selections: readonly (FetchlistRow & {readonly segment_info: SegmentInfo | null})[];
+  /** Why the last selections did not take it, the newest first. */
+  readonly passedOver: readonly SelectionVerdict[];
   readonly captures: readonly Omit<Capture, 'request_header' | 'response_header'>[];
   readonly parses: readonly Pick<ParseRow, ParseColumn>[];
   readonly robots: (Omit<RobotsRow, 'body'> & {readonly answer: RobotsAnswer}) | null;
@@ -113,6 +116,7 @@ const nothingKnown = {
   row: null,
   seeds: [],
   selections: [],
+  passedOver: [],
   captures: [],
   parses: [],
   robots: null,
@@ -127,8 +131,9 @@ function openSegmentsOf({snapshot}: CrawlReader): string[] {
 async function lookUp(
   {db, snapshot}: CrawlReader,
   url: string,
-  {config}: ReadSettings,
+  settings: ReadSettings,
 ): Promise<Omit<Explanation, 'input' | 'steps' | 'openSegments' | 'url' | 'refused' | 'scope'>> {
+  const {config} = settings;
   const {host_key, url_key, url_host_name} = identify(url);
   const page = {host_key, url_key};
   const here = 'host_key = $host_key AND url_key = $url_key';
@@ -166,6 +171,10 @@ async function lookUp(
       ...one,
       segment_info: snapshot.manifest.segments[one.segment] ?? null,
     })),
+    passedOver:
+      row === undefined
+        ? []
+        : await explainSelections(page, snapshot, new Set(selections.map(({segment}) => segment)), settings),
     captures,
     parses,
     robots: robots === undefined ? null : withAnswer(robots, url, config),

@@ -100,7 +100,7 @@ export const generate = defineJob({
       now,
       segment: params.segments[0]!,
       tasks: [{stage: 0, part: 0, inputs, params: {...params}}],
-      facts: {rules: params.rules, partitions: params.partitions},
+      facts: {rules: params.rules, hosts: params.hosts, weights: params.weights},
     };
   },
 
@@ -109,7 +109,7 @@ export const generate = defineJob({
   next(plan, _stage, results) {
     const result = results[0]!;
     const made = result.facts?.segments as readonly SelectedSegment[];
-    const {rules} = plan.facts as {rules: SelectionInput['rules']}; // made by plan
+    const {rules, hosts: policy, weights} = plan.facts as Pick<SelectionInput, 'rules' | 'hosts' | 'weights'>; // made by plan
     const writes: Record<string, readonly FileRef[]> = {};
     const segments: Record<string, Partial<SegmentInfo>> = {};
     for (const {id, urls, hosts, partitions, cuts, forecast} of made) {
@@ -122,6 +122,8 @@ export const generate = defineJob({
         generated_time: new Date(plan.now).toISOString(),
         selection: {
           ...rules,
+          hosts: policy,
+          weights,
           base: plan.base,
           time: plan.now,
           segments: made.map((one) => one.id),

@@ -1,9 +1,8 @@
 import type {Config} from '../lib/config/settings.ts';
 import {CrawlError} from '../lib/errors.ts';
 import type {OptionDeclarations, OptionValues} from '../lib/options.ts';
-import {fetchOrders, type SelectionRules} from '../lib/selection/selection.ts';
+import {fetchOrders, type HostPolicy, type SelectionRules} from '../lib/selection/selection.ts';
 import {shareProblem, sharesOf} from '../lib/selection/shares.ts';
-import type {HostPolicy} from './selection-steps.ts';
 
 const dayMs = 86_400_000;
 /** Chosen: ten years; further ahead is a mistake. */

@@ -1,5 +1,5 @@
 import {prioritySql, type ScoreWeights} from '../lib/score/score.ts';
-import type {CutOff, SelectionRules} from '../lib/selection/selection.ts';
+import type {CutOff, HostPolicy, SelectionRules} from '../lib/selection/selection.ts';
 import {otherGroup} from '../lib/selection/shares.ts';
 import type {Database, SqlParameters} from '../lib/store/duckdb.ts';
 import {rowsTable} from './crawldb-writer.ts';
@@ -35,16 +35,6 @@ export const selectionTables = [
   'hostrules',
   'robots',
 ] as const;
-
-/** What the configuration says of hosts, as far as a selection looks at it. Plain data. */
-export interface HostPolicy {
-  readonly minDelayMs: number;
-  readonly maxCrawlDelayMs: number;
-  readonly latencyFactor: number;
-  readonly maxLatencyMs: number;
-  /** Pages ever of a host; -1 for no end. */
-  readonly budget: number;
-}
 
 export interface SelectionInput {
   readonly now: number;

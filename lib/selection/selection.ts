@@ -57,7 +57,20 @@ export interface Forecast {
   readonly slowest: readonly {readonly host: string; readonly urls: number; readonly duration_ms: number}[];
 }
 
+/** What the configuration says of hosts, as far as a selection looks at it. */
+export interface HostPolicy {
+  readonly minDelayMs: number;
+  readonly maxCrawlDelayMs: number;
+  readonly latencyFactor: number;
+  readonly maxLatencyMs: number;
+  /** Pages ever of a host; -1 for no end. */
+  readonly budget: number;
+}
+
 export interface Selection extends SelectionRules {
+  readonly hosts: HostPolicy;
+  /** Weights of the parts of the priority. */
+  readonly weights: Readonly<Record<string, number>>;
   /** Manifest whose crawldb was looked at. */
   readonly base: number;
   /** Milliseconds since the epoch. */

@@ -290,7 +290,8 @@ test('a condition is one expression over one row, or a clear error that names wh
     );
   assert.equal((await crawl.head()).manifest.number, before, 'nothing was touched');
   crawl.effects.pass(1000);
-  const where = "next_fetch_time < now() AND score > 1.5 AND regexp_matches(url, '^http://a[.]') AND host.urls IS NULL";
+  const where =
+    "next_fetch_time < now() AND score > 1.5 AND regexp_matches(url, '^http://a[.]') AND host.urls IS NULL";
   await crawl.run(generate, {...options, where});
   assert.deepEqual(
     (await list(crawl)).map(({url}) => url),
