@@ -108,8 +108,8 @@ async function judge(
   present: Snapshot,
 ): Promise<Verdict> {
   const {hosts, weights, time: now} = selection;
-  const only = `c.host_key = ${page.host_key}::UBIGINT`;
-  const {due} = await prepareSelection(db, {now, rules: selection, hosts, weights}, only);
+  const ofHost = `(SELECT * FROM crawldb WHERE host_key = ${page.host_key}::UBIGINT)`;
+  const {due} = await prepareSelection(db, {now, rules: selection, hosts, weights}, ofHost);
   const here = `host_key = ${page.host_key}::UBIGINT AND url_key = ${page.url_key}::UBIGINT`;
   const has = async (table: string) =>
     (await db.all(`SELECT 1 FROM ${table} WHERE ${here} LIMIT 1`)).length > 0;

@@ -6,6 +6,7 @@ import type {CutOff, Forecast} from '../lib/selection/selection.ts';
 import type {Database} from '../lib/store/duckdb.ts';
 import type {FileRef, SegmentInfo} from '../lib/store/manifest-types.ts';
 import type {Snapshot} from '../lib/store/store.ts';
+import {readCandidates} from './crawldb-candidates.ts';
 import {
   type DatabaseParams,
   databaseParams,
@@ -20,6 +21,8 @@ import {hostPolicy, selectionOptions, selectionRules} from './selection-rules.ts
 import {
   countRows,
   cutsOf,
+  followsScore,
+  isSettled,
   type LeftOut,
   type NewHost,
   newPicks,
@@ -87,7 +90,7 @@ export const generate = defineJob({
     };
     const db = await openPlanDatabase(effects, inputs, selectionTables);
     try {
-      const left = await whyNothing(db, params);
+      const left = await whyNothing(db, inputs, params);
       if (left !== null) {
         effects.log('info', 'nothing_due', {...left, open_segments: open.length});
         return undefined;
@@ -149,11 +152,30 @@ function openSegments(snapshot: Snapshot, now: number, lapseMs: number): string[
   });
 }
 
+/** URLs that are looked at first to find whether there is one to select; then four times as many, and so on. */
+const firstLook = 10_000;
+const deeper = 4;
+
+/** Time by which a URL must be due to be looked at. */
+function lookAhead({force, due}: SelectionInput['rules']): number {
+  return force ? Date.UTC(9999, 0) : due;
+}
+
 /** Null where something can be selected; else how many due URLs their hosts keep back. Reads no more than it must. */
-async function whyNothing(db: Database, params: GenerateParams): Promise<Record<string, number> | null> {
-  const {due} = await prepareSelection(db, params);
+async function whyNothing(
+  db: Database,
+  inputs: readonly FileRef[],
+  params: GenerateParams,
+): Promise<Record<string, number> | null> {
+  const candidates = readCandidates(db, inputs, {due: lookAhead(params.rules)});
+  await candidates.deepen(firstLook);
+  const {due} = await prepareSelection(db, params, 'due_row');
   const some = `SELECT 1 FROM (${selectionSql.due}) WHERE reason IS NULL AND coalesce(budget_left, 1) > 0 LIMIT 1`;
-  if ((await db.all(some, due)).length > 0) return null;
+  for (let want = firstLook * deeper; ; want *= deeper) {
+    if ((await db.all(some, due)).length > 0) return null;
+    if (candidates.complete) break;
+    await candidates.deepen(want);
+  }
   const left = await db.all<{reason: string; n: number}>(
     `SELECT coalesce(reason, 'budget') AS reason, count(*) AS n FROM (${selectionSql.due}) GROUP BY ALL ORDER BY ALL`,
     due,
@@ -165,13 +187,7 @@ async function select(task: Task, ctx: TaskContext): Promise<TaskResult> {
   const params = task.params as unknown as GenerateParams; // made by plan
   const db = await openTaskDatabase(task, ctx, params.database, selectionTables);
   try {
-    const {due, newHost} = await prepareSelection(db, params);
-    await db.run(`CREATE TABLE due AS ${selectionSql.due}`, due);
-    const {scope, url, links} = params.scope;
-    const wanted = makeScope(scope, url, links, params.texts.scopeFiles);
-    let left: LeftOut;
-    do left = await pick(db, params);
-    while ((await refuseOutOfScope(db, wanted, selectionSql)) > 0);
+    const {left, newHost} = await choose(db, task, params);
     const held = await rowsTable(db, 'held', {segment: {type: 'text'}});
     await held.insert(params.held.map((segment) => ({segment})));
     await db.run(`CREATE TABLE chosen AS ${selectionSql.chosen}`, {due: new Date(params.rules.due)});
@@ -179,6 +195,29 @@ async function select(task: Task, ctx: TaskContext): Promise<TaskResult> {
     return {files, ...(await report(db, made, left)), facts: {segments: made}};
   } finally {
     await db.close();
+  }
+}
+
+/** Makes `due` and `picked`, from as much of the crawldb as it takes for the choice to be exact. */
+async function choose(
+  db: Database,
+  task: Task,
+  params: GenerateParams,
+): Promise<{left: LeftOut; newHost: NewHost}> {
+  const {scope, url, links} = params.scope;
+  const wanted = makeScope(scope, url, links, params.texts.scopeFiles);
+  const candidates = readCandidates(db, task.inputs, {due: lookAhead(params.rules)});
+  const places = params.rules.topN * params.segments.length;
+  const byScore = followsScore(params);
+  await candidates.deepen(byScore ? places : Number.POSITIVE_INFINITY);
+  const {due, newHost} = await prepareSelection(db, params, 'due_row');
+  for (let want = places * deeper; ; want *= deeper) {
+    await db.run(`CREATE OR REPLACE TABLE due AS ${selectionSql.due}`, due);
+    let left: LeftOut;
+    do left = await pick(db, params);
+    while ((await refuseOutOfScope(db, wanted, selectionSql)) > 0);
+    if (candidates.complete || (left.listFull > 0 && (await isSettled(db)))) return {left, newHost};
+    await candidates.deepen(want);
   }
 }
 

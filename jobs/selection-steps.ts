@@ -1,4 +1,4 @@
-import {prioritySql, type ScoreWeights} from '../lib/score/score.ts';
+import {isStoredScore, prioritySql, type ScoreWeights} from '../lib/score/score.ts';
 import type {CutOff, HostPolicy, SelectionRules} from '../lib/selection/selection.ts';
 import {otherGroup} from '../lib/selection/shares.ts';
 import type {Database, SqlParameters} from '../lib/store/duckdb.ts';
@@ -61,16 +61,16 @@ export interface NewHost {
 /**
  * Makes the view `wanted` and the tables `locked`, `host`, `weight` and `share`; returns the parameters of `due`.
  *
- * @param only further condition, which stands for the reader, as that of one host
+ * @param source rows of the crawldb that are looked at: a view, or a query in parentheses
  */
 export async function prepareSelection(
   db: Database,
   input: SelectionInput,
-  only = 'true',
+  source: string,
 ): Promise<{due: SqlParameters; newHost: NewHost}> {
   const {rules, hosts, now} = input;
   await fixTime(db, now);
-  await makeWanted(db, input, only);
+  await makeWanted(db, input, source);
   const usual = await usualResponse(db, hosts.latencyFactor);
   await db.run(`CREATE TABLE locked AS ${sql.locked}`);
   await db.run(`CREATE TABLE host AS ${sql.host}`, {
@@ -101,19 +101,19 @@ export async function prepareSelection(
   };
 }
 
-/** The crawldb with the priority of each row; with a condition that asks for `host`, with its hostdb row as that. */
-async function makeWanted(db: Database, {rules, weights}: SelectionInput, only: string): Promise<void> {
+/** The rows with the priority of each; with a condition that asks for `host`, with its hostdb row as that. */
+async function makeWanted(db: Database, {rules, weights}: SelectionInput, source: string): Promise<void> {
   const priority = prioritySql(weights);
-  await db.run(`CREATE VIEW valued AS SELECT c.*, ${priority} AS priority FROM crawldb c WHERE (${only})`);
+  await db.run(`CREATE VIEW valued AS SELECT c.*, ${priority} AS priority FROM ${source} c`);
   if (rules.where === null) return db.run('CREATE VIEW wanted AS SELECT * FROM valued');
   const withHost = /\bhost\s*\./i.test(rules.where);
   if (withHost)
     await db.run(`CREATE VIEW judged AS
       SELECT k.*, h AS host FROM valued k LEFT JOIN (${hostFacts}) h USING (host_key)`);
-  const source = withHost ? 'judged' : 'valued';
-  await checkCondition(db, rules.where, source, '--where');
+  const view = withHost ? 'judged' : 'valued';
+  await checkCondition(db, rules.where, view, '--where');
   const columns = withHost ? '* EXCLUDE (host)' : '*';
-  return db.run(`CREATE VIEW wanted AS SELECT ${columns} FROM ${source} WHERE (${rules.where}\n)`);
+  return db.run(`CREATE VIEW wanted AS SELECT ${columns} FROM ${view} WHERE (${rules.where}\n)`);
 }
 
 /** What `host.NAME` in a condition may be. */
@@ -193,4 +193,21 @@ export async function cutsOf(db: Database, part: number, topN: number): Promise<
 export async function countRows(db: Database, table: string): Promise<number> {
   const [row] = await db.all<{n: number}>(`SELECT count(*) AS n FROM ${table}`);
   return row?.n ?? 0;
+}
+
+/** Whether an order of the list follows the order in which the crawldb lies, so that its head may be enough. */
+export function followsScore({rules, weights}: SelectionInput): boolean {
+  return rules.order === 'best' && rules.maxPerDomain === null && isStoredScore(weights);
+}
+
+/**
+ * Whether rows of less score than all in `due` could change what was picked. They could not where in both kinds
+ * something is left over, and what was picked stands above all that may come.
+ */
+export async function isSettled(db: Database): Promise<boolean> {
+  const [row] = await db.all<{settled: boolean}>(`
+    SELECT count(DISTINCT r.refetch) = 2 AND min(p.standing) > (SELECT min(priority) FROM due) AS settled
+    FROM (SELECT refetch FROM ranked ANTI JOIN picked USING (host_key, url_key)) r
+    JOIN (SELECT refetch, min(standing) AS standing FROM picked GROUP BY refetch) p USING (refetch)`);
+  return row?.settled ?? false;
 }

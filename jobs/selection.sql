@@ -1,5 +1,6 @@
 -- Which URLs are worth fetching now. Each step is one question; jobs/selection-steps.ts makes a table of each.
--- Views: wanted (crawldb, with its priority), crawldb, fetchlist (of the open segments), seeds, hoststate, hoststats,
+-- Views: wanted (the rows asked about, with their priority), due_row (the due rows of the crawldb, down to a bound by
+-- score: jobs/crawldb-candidates.ts), fetchlist (of the open segments), seeds, hoststate, hoststats,
 -- hostrules, robots. Every order is total: url_key and host_key come last.
 
 -- step: locked
@@ -202,7 +203,7 @@ LEFT JOIN held h ON h.segment = c.last_success_segment
 SELECT
   row_number() OVER () - 1 AS n,
   c.host_key, c.url_key, c.url, c.depth, c.hop_type, c.discovered_from, c.seed, f.scope AS seed_scope
-FROM crawldb c
+FROM due_row c
 SEMI JOIN asked USING (host_key, url_key)
 LEFT JOIN (
   SELECT url AS seed, arg_max(scope, injected_time) AS scope

@@ -2,8 +2,8 @@ import {isIP} from 'node:net';
 import {formatValue} from '../kinds.ts';
 import type {OptionDeclaration} from '../options.ts';
 import {linkKinds} from '../schema/outlinks.ts';
-import {credentialOrigin, isHostPattern, proxyAddress, secretReference} from './references.ts';
 import {shareProblem} from '../selection/shares.ts';
+import {credentialOrigin, isHostPattern, proxyAddress, secretReference} from './references.ts';
 import {type Config, settings} from './settings.ts';
 
 export interface RelationProblem {
