@@ -1,9 +1,24 @@
+import {join} from 'node:path';
 import {toHostState} from '../lib/fetcher/delay.ts';
 import type {FetchWork} from '../lib/fetcher/work.ts';
+import {type ContentRow, content} from '../lib/schema/content.ts';
 import {hoststate, robots} from '../lib/schema/hostdb.ts';
-import {journalOutcomes} from '../lib/store/journal-read.ts';
-import {sealJournals} from '../lib/store/journal-seal.ts';
+import type {Table} from '../lib/schema/table.ts';
+import {DigestSet} from '../lib/store/digest-set.ts';
+import {journalFiles, journalNumber} from '../lib/store/journal.ts';
+import {
+  type JournalPiece,
+  journalPieces,
+  pieceFileName,
+  publishPiece,
+  tidyPieces,
+} from '../lib/store/journal-pieces.ts';
+import {readEntries} from '../lib/store/journal-read.ts';
+import {contentRow, type SealOptions, sealFiles, sealJournals} from '../lib/store/journal-seal.ts';
 import type {FileRef} from '../lib/store/manifest-types.ts';
+import {createTableFile} from '../lib/store/parquet.ts';
+import {readTable} from '../lib/store/parquet-read.ts';
+import type {TableFile} from '../lib/store/store.ts';
 import {type DatabaseParams, databaseParams, openTaskDatabase, rowsTable} from './crawldb-writer.ts';
 import type {FetchParams} from './fetch-task.ts';
 import type {Task, TaskContext} from './job.ts';
@@ -18,33 +33,141 @@ export interface SealedFetch {
   readonly lost: number;
 }
 
-/** Turns a journal that is complete into tables: fetch and content, and the states of hosts that it changed. */
-export async function sealFetch(
-  folder: string,
-  work: FetchWork,
-  task: Task,
-  {segment, config}: FetchParams,
-  ctx: TaskContext,
-): Promise<SealedFetch> {
-  const held = config.storage.dedup
-    ? await heldPayloads(folder, task, ctx, databaseParams(config))
-    : undefined;
-  const sealed = await sealJournals(folder, {
-    segment,
-    create: (table) => ctx.store.create(table, `segments/${segment}/${table.name}`),
-    ...(held && {alreadyStored: (sha256: string) => held.get(sha256)}),
-  });
-  return {
-    files: [...sealed.fetch, ...sealed.content, ...(await writeHosts(work, segment, ctx))],
-    stored: sealed.stored,
-    shared: sealed.shared,
-    lost: sealed.lost,
-  };
+/**
+ * Turns the journal of a fetch into the tables fetch and content. Files of the journal that are full are sealed while
+ * the fetch goes on, one at a time, into pieces beside it; the rest, and the states of hosts, when all is done. So
+ * neither the journal's size, nor the time and memory of the last step, grow with the length of the fetch.
+ */
+export class FetchSealer {
+  readonly #folder: string;
+  readonly #task: Task;
+  readonly #params: FetchParams;
+  readonly #ctx: TaskContext;
+  /** Payloads in pieces. 64 to 96 bytes each. */
+  readonly #stored = new DigestSet();
+  readonly #pieces: JournalPiece[] = [];
+  #running: Promise<void> = Promise.resolve();
+  #failure: {readonly error: unknown} | undefined;
+
+  private constructor(folder: string, task: Task, params: FetchParams, ctx: TaskContext) {
+    this.#folder = folder;
+    this.#task = task;
+    this.#params = params;
+    this.#ctx = ctx;
+  }
+
+  /** Takes up what earlier processes have sealed. */
+  static async open(folder: string, task: Task, params: FetchParams, ctx: TaskContext): Promise<FetchSealer> {
+    const sealer = new FetchSealer(folder, task, params, ctx);
+    await tidyPieces(folder);
+    for (const piece of await journalPieces(folder)) {
+      sealer.#pieces.push(piece);
+      for (const file of piece.files)
+        if (file.table === content.name)
+          for await (const rows of readTable(content, join(folder, file.key), {columns: ['content_sha256']}))
+            for (const {content_sha256} of rows) sealer.#stored.add(content_sha256);
+    }
+    return sealer;
+  }
+
+  /** A journal file is full: it is sealed in its turn. An error waits for `check`. */
+  rotated(path: string): void {
+    this.#running = this.#running.then(async () => {
+      if (this.#failure !== undefined || this.#ctx.signal.aborted) return;
+      try {
+        await this.#sealPiece(path);
+      } catch (error) {
+        // A fetch that is being stopped leaves the file as it is: the next one seals it.
+        if (!this.#ctx.signal.aborted) this.#failure = {error};
+      }
+    });
+  }
+
+  /** Throws what sealing a piece has failed with. */
+  check(): void {
+    if (this.#failure !== undefined) throw this.#failure.error;
+  }
+
+  /** Resolves when nothing is being sealed. */
+  idle(): Promise<void> {
+    return this.#running;
+  }
+
+  /** All outcomes are in the journal: seals the rest. */
+  async finish(work: FetchWork): Promise<SealedFetch> {
+    await this.idle();
+    this.check();
+    const {segment} = this.#params;
+    const place = (table: string) => `segments/${segment}/${table}`;
+    const adopted: FileRef[] = [];
+    for (const {files} of this.#pieces)
+      for (const file of files)
+        adopted.push(await this.#ctx.store.adopt(file, join(this.#folder, file.key), place(file.table)));
+    const rest = await sealJournals(this.#folder, {
+      ...(await this.#sharing(await journalFiles(this.#folder))),
+      create: (table) => this.#ctx.store.create(table, place(table.name)),
+    });
+    const total = (count: (one: Pick<JournalPiece, 'stored' | 'shared' | 'lost'>) => number) =>
+      [...this.#pieces, rest].reduce((sum, one) => sum + count(one), 0);
+    return {
+      files: [...adopted, ...rest.fetch, ...rest.content, ...(await writeHosts(work, segment, this.#ctx))],
+      stored: total(({stored}) => stored),
+      shared: total(({shared}) => shared),
+      lost: total(({lost}) => lost),
+    };
+  }
+
+  async #sealPiece(path: string): Promise<void> {
+    const number = journalNumber(path);
+    let files = 0;
+    const create = async <T extends Table>(table: T, name = table.name): Promise<TableFile<T>> => {
+      const key = pieceFileName(number, name, files++);
+      return createTableFile(table, join(this.#folder, key), {key});
+    };
+    const robots = new Map<string, ContentRow>();
+    const sealed = await sealFiles([path], {
+      ...(await this.#sharing([path])),
+      create: (table) => create(table),
+      onEntry: ({row, payload}) => {
+        if (row.kind !== 'robots' || payload === null) return;
+        const kept = contentRow(this.#params.segment, row, payload);
+        if (kept !== null) robots.set(kept.content_sha256, {...kept, payload: Uint8Array.from(payload)});
+      },
+    });
+    const piece: JournalPiece = {
+      number,
+      files: [...sealed.fetch, ...sealed.content],
+      robots:
+        robots.size === 0 ? null : await writeRobots(await create(content, 'robots'), [...robots.values()]),
+      stored: sealed.stored,
+      shared: sealed.shared,
+      lost: sealed.lost,
+    };
+    await publishPiece(this.#folder, piece);
+    this.#pieces.push(piece);
+    this.#ctx.log('debug', 'journal_piece_sealed', {segment: this.#params.segment, number});
+  }
+
+  /** Which payloads are not stored again. */
+  async #sharing(
+    paths: readonly string[],
+  ): Promise<Pick<SealOptions, 'segment' | 'stored' | 'alreadyStored'>> {
+    const {segment, config} = this.#params;
+    const own = {segment, stored: this.#stored};
+    if (!config.storage.dedup) return own;
+    const held = await heldPayloads(paths, this.#task, this.#ctx, databaseParams(config));
+    return {...own, alreadyStored: (sha256) => held.get(sha256)};
+  }
 }
 
-/** Segments that hold payloads of this journal already, by SHA-256. Memory: the digests of the journal, once. */
+async function writeRobots(file: TableFile<typeof content>, rows: readonly ContentRow[]): Promise<FileRef> {
+  await file.write(rows);
+  return file.close();
+}
+
+/** Segments that hold payloads of these files already, by SHA-256. Memory: the digests of the files, once. */
 async function heldPayloads(
-  folder: string,
+  paths: readonly string[],
   task: Task,
   ctx: TaskContext,
   database: DatabaseParams,
@@ -53,9 +176,11 @@ async function heldPayloads(
   const contents = task.inputs.filter(({table, rows}) => table === 'content' && rows > 0);
   if (contents.length === 0) return held;
   const digests: string[] = [];
-  for await (const rows of journalOutcomes(folder, ['content_sha256', 'content_length']))
-    for (const {content_sha256: sha256, content_length: length} of rows)
-      if (sha256 !== null && (length ?? 0) >= leastShared) digests.push(sha256);
+  const columns = {withoutLastColumn: true, columns: ['content_sha256', 'content_length']};
+  for await (const {entries} of readEntries(paths, columns))
+    for (const {row} of entries)
+      if (row.content_sha256 !== null && (row.content_length ?? 0) >= leastShared)
+        digests.push(row.content_sha256);
   if (digests.length === 0) return held;
   const db = await openTaskDatabase({...task, inputs: contents}, ctx, database, ['content']);
   try {

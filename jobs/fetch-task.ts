@@ -17,12 +17,12 @@ import {makeScope, type Stay} from '../lib/scope/scope.ts';
 import {crashPoint} from '../lib/store/crash-points.ts';
 import {openCrawl} from '../lib/store/crawl.ts';
 import {type JournalWriter, openJournal} from '../lib/store/journal.ts';
-import {journalOutcomes, readJournal} from '../lib/store/journal-read.ts';
+import {journalHistory, journalOutcomes} from '../lib/store/journal-read.ts';
 import {readTable} from '../lib/store/parquet-read.ts';
 import {hostOf, registeredDomain} from '../lib/url/host.ts';
 import {urlPolicy} from '../lib/url/normalize.ts';
 import {knownTargets} from './fetch-known.ts';
-import {sealFetch} from './fetch-seal.ts';
+import {FetchSealer} from './fetch-seal.ts';
 import {withSharedLimits} from './fetch-shared.ts';
 import {httpClient} from './http-client.ts';
 import type {Task, TaskContext, TaskResult} from './job.ts';
@@ -59,8 +59,13 @@ async function fetchPartition(
   const {segment} = params;
   const folder = journalFolder(ctx, segment, params.part);
   const proven = await takeCleanMark(folder);
-  const journal = await openJournal(folder, {sleep: (ms, signal) => ctx.sleep(ms, signal)});
-  const sink = new JournalSink(journal);
+  const sealer = await FetchSealer.open(folder, task, params, ctx);
+  const journal = await openJournal(folder, {
+    sleep: (ms, signal) => ctx.sleep(ms, signal),
+    rotateBytes: params.config.storage.journal_file,
+    onRotated: (path) => sealer.rotated(path),
+  });
+  const sink = new JournalSink(journal, sealer);
   let end: FetchEnd;
   let fetcher: Fetcher;
   try {
@@ -73,7 +78,9 @@ async function fetchPartition(
     await sink.settled();
   } finally {
     await journal.close();
+    await sealer.idle();
   }
+  sealer.check();
   crashPoint('journal_flushed');
   const {counters, reasons, stopped} = end;
   if (stopped !== null) {
@@ -81,7 +88,7 @@ async function fetchPartition(
     ctx.log('info', 'fetch_paused', {segment, because: stopped, done: fetcher.work.worklist.done});
     return {files: [], counters, reasons, facts: {stopped}};
   }
-  const sealed = await sealFetch(folder, fetcher.work, task, params, ctx);
+  const sealed = await sealer.finish(fetcher.work);
   crashPoint('journal_sealed');
   return {
     files: sealed.files,
@@ -167,9 +174,8 @@ async function load(
       for (const row of rows) replay.takePoliteness(row, fetcher.now());
   if (!begun) return;
   await notDue.load();
-  for await (const {entries} of readJournal(folder))
-    for (const {row, payload} of entries)
-      replay.take(row, row.kind === 'robots' ? payload : null, fetcher.now());
+  for await (const {row, payload} of journalHistory(folder))
+    replay.take(row, row.kind === 'robots' ? payload : null, fetcher.now());
   replay.finish(proven, fetcher.now());
   ctx.log('info', 'fetch_resumed', {segment, done: work.worklist.done, left: work.queues.waiting, proven});
 }
@@ -243,17 +249,20 @@ const mostPending = 64;
 /** Rows on their way into the journal; the fetch pauses while it writes. */
 class JournalSink implements CaptureSink {
   readonly #journal: JournalWriter;
+  readonly #sealer: FetchSealer;
   #pending = 0;
   #pendingBytes = 0;
   #last: Promise<void> = Promise.resolve();
   #error: {readonly error: unknown} | null = null;
 
-  constructor(journal: JournalWriter) {
+  constructor(journal: JournalWriter, sealer: FetchSealer) {
     this.#journal = journal;
+    this.#sealer = sealer;
   }
 
   append(capture: Capture, payload: Uint8Array | null): void {
     if (this.#error) throw this.#error.error;
+    this.#sealer.check();
     const bytes = payload?.length ?? 0;
     this.#pending++;
     this.#pendingBytes += bytes;

@@ -416,6 +416,12 @@ export const settings = {
     threads: {kind: 'count', doc: 'Threads of DuckDB; as many as processors if absent.'},
     spill: {kind: 'text', doc: 'Folder for spill; tmp/ of the crawl if absent.'},
     min_free: {kind: 'size', default: '1GiB', doc: 'A fetch stops cleanly below this much free space.'},
+    journal_file: {
+      kind: 'size',
+      default: '256MiB',
+      min: 1,
+      doc: 'A fetch seals its journal in pieces of this size while it goes on.',
+    },
     dedup: {kind: 'flag', default: true, doc: 'Store a payload once; later equal ones refer to it.'},
     keep_manifests: {
       kind: 'duration',

@@ -1,5 +1,16 @@
 import {randomBytes} from 'node:crypto';
-import {type FileHandle, link, mkdir, open, readFile, rename, stat, unlink} from 'node:fs/promises';
+import {
+  constants,
+  copyFile,
+  type FileHandle,
+  link,
+  mkdir,
+  open,
+  readFile,
+  rename,
+  stat,
+  unlink,
+} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
 import {CrawlError, systemCode} from '../errors.ts';
 
@@ -122,6 +133,23 @@ async function createExclusively(path: string, content: string | Uint8Array): Pr
 
 function isWithoutLinks(error: unknown): boolean {
   return ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'].includes(systemCode(error) ?? '');
+}
+
+/** Gives a finished file a second name, durably: a hard link, or a copy where there are none. */
+export async function linkOrCopy(from: string, to: string): Promise<void> {
+  try {
+    try {
+      await link(from, to);
+    } catch (error) {
+      if (!isWithoutLinks(error)) throw error;
+      await copyFile(from, to, constants.COPYFILE_EXCL);
+      const handle = await open(to, 'r+');
+      await handle.sync().finally(() => handle.close());
+    }
+    await syncFolder(dirname(to));
+  } catch (error) {
+    throw writeError(error, to);
+  }
 }
 
 /** Whether the file system of a folder has hard links, tried with a file of our own. */

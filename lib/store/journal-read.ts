@@ -1,7 +1,12 @@
-import type {Capture} from '../schema/fetch.ts';
-import {journalFiles} from './journal.ts';
+import {join} from 'node:path';
+import {CrawlError} from '../errors.ts';
+import {content} from '../schema/content.ts';
+import {type Capture, fetch} from '../schema/fetch.ts';
+import {journalFiles, journalNumber} from './journal.ts';
 import {type ReadBatch, type ReadBatchesOptions, readBatches} from './journal-batches.ts';
+import {type JournalPiece, journalPieces} from './journal-pieces.ts';
 import {isWhole, type JournalEntry, journalEntry, journalTable} from './journal-table.ts';
+import {readTable} from './parquet-read.ts';
 
 /** What a piece of a journal holds. */
 export interface JournalBatch {
@@ -11,29 +16,97 @@ export interface JournalBatch {
 }
 
 /**
- * All outcomes of the journals in a folder, oldest first, a batch at a time (about 8 MB). A torn tail is left
- * out; in the last whole batch of each file, which a power cut can leave half written, each row is checked
- * against its checksum and its payload's digest, and what differs is counted as lost: that URL is fetched again.
+ * All outcomes of the journals in a folder that are not sealed, oldest first, a batch at a time (about 8 MB). A torn
+ * tail is left out; in the last whole batch of each file, which a power cut can leave half written, each row is
+ * checked against its checksum and its payload's digest, and what differs is counted as lost: that URL is fetched
+ * again.
  */
 export async function* readJournal(dir: string): AsyncGenerator<JournalBatch> {
-  yield* readEntries(dir, {});
+  yield* readEntries(await journalFiles(dir));
 }
 
 /**
- * The rows of the same outcomes, or some columns of them, without payloads, which stay on the disk: who is done, for
- * the resumption of a fetch.
+ * The rows of all outcomes of a fetch, those that are sealed already included, or some columns of them; without
+ * payloads, which stay on the disk. Oldest first.
  */
 export async function* journalOutcomes<K extends keyof Capture = keyof Capture>(
   dir: string,
   columns?: readonly K[],
 ): AsyncGenerator<readonly Pick<Capture, K>[]> {
-  const options = {withoutLastColumn: true, ...(columns && {columns})};
-  for await (const {entries} of readEntries(dir, options)) yield entries.map((entry) => entry.row);
+  for (const source of await journalSources(dir))
+    if ('piece' in source) yield* pieceOutcomes(dir, source.piece, columns);
+    else yield* fileOutcomes(dir, source.path, columns);
 }
 
-async function* readEntries(dir: string, options: ReadBatchesOptions): AsyncGenerator<JournalBatch> {
-  for (const path of await journalFiles(dir))
+async function* fileOutcomes<K extends keyof Capture>(
+  dir: string,
+  path: string,
+  columns: readonly K[] | undefined,
+): AsyncGenerator<readonly Pick<Capture, K>[]> {
+  const options = {withoutLastColumn: true, ...(columns && {columns})};
+  let begun = false;
+  try {
+    for await (const {entries} of readEntries([path], options)) {
+      begun = true;
+      yield entries.map((entry) => entry.row);
+    }
+  } catch (error) {
+    if (begun || !(error instanceof CrawlError) || error.code !== 'FILE_MISSING') throw error;
+    // The running fetch has sealed it since the folder was read.
+    const piece = (await journalPieces(dir)).find(({number}) => number === journalNumber(path));
+    if (piece === undefined) throw error;
+    yield* pieceOutcomes(dir, piece, columns);
+  }
+}
+
+/** What a fetch that goes on has to know again: all outcomes, oldest first, with the payloads of robots.txt files. */
+export async function* journalHistory(dir: string): AsyncGenerator<JournalEntry> {
+  for (const source of await journalSources(dir))
+    if ('piece' in source) yield* pieceHistory(dir, source.piece);
+    else for await (const {entries} of readEntries([source.path])) yield* entries;
+}
+
+/** Entries of journal files, in their order. */
+export async function* readEntries(
+  paths: readonly string[],
+  options: ReadBatchesOptions = {},
+): AsyncGenerator<JournalBatch> {
+  for (const path of paths)
     for await (const batch of readBatches(journalTable, path, options)) yield readBatch(batch);
+}
+
+/** Sealed pieces and journal files of a folder, in the order of their numbers. A piece takes the place of its file. */
+async function journalSources(dir: string): Promise<({piece: JournalPiece} | {path: string})[]> {
+  // Files first: one that is sealed meanwhile is then found as a piece.
+  const paths = await journalFiles(dir);
+  const pieces = await journalPieces(dir);
+  const sealed = new Set(pieces.map(({number}) => number));
+  return [
+    ...pieces.map((piece) => ({piece, number: piece.number})),
+    ...paths.map((path) => ({path, number: journalNumber(path)})).filter(({number}) => !sealed.has(number)),
+  ].sort((a, b) => a.number - b.number);
+}
+
+async function* pieceOutcomes<K extends keyof Capture>(
+  dir: string,
+  {files}: JournalPiece,
+  columns: readonly K[] | undefined,
+): AsyncGenerator<readonly Pick<Capture, K>[]> {
+  for (const file of files)
+    if (file.table === fetch.name) yield* readTable(fetch, join(dir, file.key), columns && {columns});
+}
+
+async function* pieceHistory(dir: string, piece: JournalPiece): AsyncGenerator<JournalEntry> {
+  const robots = new Map<string, Uint8Array>();
+  if (piece.robots !== null)
+    for await (const rows of readTable(content, join(dir, piece.robots.key)))
+      for (const {content_sha256, payload} of rows) robots.set(content_sha256, payload);
+  for await (const rows of pieceOutcomes(dir, piece, undefined))
+    for (const row of rows) {
+      const payload =
+        row.kind === 'robots' && row.content_sha256 !== null ? robots.get(row.content_sha256) : undefined;
+      yield {row, payload: payload ?? null};
+    }
 }
 
 function readBatch(batch: ReadBatch): JournalBatch {

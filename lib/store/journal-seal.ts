@@ -1,7 +1,10 @@
 import {type ContentRow, content} from '../schema/content.ts';
 import {type Capture, fetch} from '../schema/fetch.ts';
 import type {Row, Table} from '../schema/table.ts';
-import {journalOutcomes, readJournal} from './journal-read.ts';
+import {DigestSet} from './digest-set.ts';
+import {journalFiles} from './journal.ts';
+import {readEntries} from './journal-read.ts';
+import type {JournalEntry} from './journal-table.ts';
 import type {FileRef} from './manifest-types.ts';
 import type {TableFile} from './store.ts';
 
@@ -12,6 +15,10 @@ export interface SealOptions {
   create<T extends Table>(table: T): Promise<TableFile<T>>;
   /** Segment that holds a payload already and shall be referred to; undefined: store it here. */
   alreadyStored?(sha256: string, bytes: number): string | undefined;
+  /** Payloads of the segment that are stored already; those stored now are added. */
+  readonly stored?: DigestSet;
+  /** Told of each entry that is kept. */
+  onEntry?(entry: JournalEntry): void;
   /** Files end at this size. */
   readonly fileBytes?: number;
 }
@@ -39,33 +46,40 @@ const rowBytes = 500;
  * with an equal one refer to it. Memory: one batch, one row group of each table, and some 100 bytes an outcome.
  */
 export async function sealJournals(dir: string, options: SealOptions): Promise<Sealed> {
-  const winners = await latestOutcomes(dir);
+  return sealFiles(await journalFiles(dir), options);
+}
+
+/** The same for some of them. */
+export async function sealFiles(paths: readonly string[], options: SealOptions): Promise<Sealed> {
+  const winners = await latestOutcomes(paths);
   const fetchFiles = new FileSeries(() => options.create(fetch), options.fileBytes ?? defaultFileBytes);
   const contentFiles = new FileSeries(() => options.create(content), options.fileBytes ?? defaultFileBytes);
-  const stored = new Set<string>();
+  const stored = options.stored ?? new DigestSet();
+  const storedBefore = stored.size;
   let at = 0;
   let lost = 0;
   let superseded = 0;
   let shared = 0;
   try {
-    for await (const batch of readJournal(dir)) {
+    for await (const batch of readEntries(paths)) {
       lost += batch.lost;
       const rows: Capture[] = [];
       const payloads: ContentRow[] = [];
-      for (const {row, payload} of batch.entries) {
+      for (const entry of batch.entries) {
+        const {row, payload} = entry;
         if (winners.get(identity(row)) !== at++) {
           superseded++;
           continue;
         }
         rows.push(row);
-        if (payload === null || row.content_sha256 === null || row.content_digest === null) continue;
-        const sha256 = row.content_sha256;
-        const held = stored.has(sha256)
-          ? options.segment
-          : options.alreadyStored?.(sha256, payload.byteLength);
+        options.onEntry?.(entry);
+        const kept = payload === null ? null : contentRow(options.segment, row, payload);
+        if (kept === null) continue;
+        const {content_sha256: sha256, content_length: length} = kept;
+        const held = stored.has(sha256) ? options.segment : options.alreadyStored?.(sha256, length);
         if (held === undefined) {
           stored.add(sha256);
-          payloads.push(contentRow(options.segment, row.content_digest, sha256, payload));
+          payloads.push(kept);
         } else shared++;
         row.content_segment = held ?? options.segment;
       }
@@ -77,7 +91,7 @@ export async function sealJournals(dir: string, options: SealOptions): Promise<S
       content: await contentFiles.close(),
       lost,
       superseded,
-      stored: stored.size,
+      stored: stored.size - storedBefore,
       shared,
     };
   } catch (error) {
@@ -87,22 +101,22 @@ export async function sealJournals(dir: string, options: SealOptions): Promise<S
   }
 }
 
-function contentRow(segment: string, digest: string, sha256: string, payload: Uint8Array): ContentRow {
-  return {
-    segment,
-    content_sha256: sha256,
-    content_digest: digest,
-    content_length: payload.byteLength,
-    payload,
-  };
+/** The row of a payload; null where the capture names no digest. */
+export function contentRow(
+  segment: string,
+  {content_sha256, content_digest}: Pick<Capture, 'content_sha256' | 'content_digest'>,
+  payload: Uint8Array,
+): ContentRow | null {
+  if (content_sha256 === null || content_digest === null) return null;
+  return {segment, content_sha256, content_digest, content_length: payload.byteLength, payload};
 }
 
 /** Place of the latest outcome of each request, counted over all whole rows of the journals. */
-async function latestOutcomes(dir: string): Promise<Map<string | bigint, number>> {
+async function latestOutcomes(paths: readonly string[]): Promise<Map<string | bigint, number>> {
   const latest = new Map<string | bigint, number>();
   let at = 0;
-  for await (const rows of journalOutcomes(dir, identityColumns))
-    for (const row of rows) latest.set(identity(row), at++);
+  for await (const {entries} of readEntries(paths, {withoutLastColumn: true, columns: identityColumns}))
+    for (const {row} of entries) latest.set(identity(row), at++);
   return latest;
 }
 

@@ -47,6 +47,11 @@ export interface TaskStore {
    * where the commit will put it, as `segments/ID/fetch`.
    */
   create<T extends Table>(table: T, place: string): Promise<TableFile<T>>;
+  /**
+   * Makes a finished file, whose key is ignored, one of the attempt's files as `create` would; `path` stays, by a
+   * hard link where the file system has them.
+   */
+  adopt(file: FileRef, path: string, place: string): Promise<FileRef>;
   /** Folder of the attempt for spill; removed when the task ends. */
   scratch(): Promise<string>;
   /** Journal folder of a segment: the one place that a task writes to directly. */

@@ -1,7 +1,7 @@
 import {mkdir, rm} from 'node:fs/promises';
 import {join} from 'node:path';
 import type {Table} from '../schema/table.ts';
-import {writeError} from './durable.ts';
+import {linkOrCopy, writeError} from './durable.ts';
 import type {FileRef} from './manifest-types.ts';
 import {createTableFile} from './parquet.ts';
 import {attemptFileName, journalFolder, locate} from './place.ts';
@@ -36,6 +36,17 @@ export class AttemptStore implements TaskStore {
   }
 
   async create<T extends Table>(table: T, place: string): Promise<TableFile<T>> {
+    const {folder, name} = await this.#newName();
+    return createTableFile(table, join(folder, name), {key: `${place}/${name}`});
+  }
+
+  async adopt(file: FileRef, path: string, place: string): Promise<FileRef> {
+    const {folder, name} = await this.#newName();
+    await linkOrCopy(path, join(folder, name));
+    return {...file, key: `${place}/${name}`};
+  }
+
+  async #newName(): Promise<{folder: string; name: string}> {
     const {dir, run, stage, part, attempt} = this.#name;
     const name = attemptFileName(run, stage, part, attempt, this.#files++, '.parquet');
     const folder = join(dir, 'runs', run, 'files');
@@ -44,7 +55,7 @@ export class AttemptStore implements TaskStore {
     } catch (error) {
       throw writeError(error, folder);
     }
-    return createTableFile(table, join(folder, name), {key: `${place}/${name}`});
+    return {folder, name};
   }
 
   async scratch(): Promise<string> {

@@ -29,9 +29,12 @@ const list = hosts.flatMap((host, index) =>
   Array.from({length: 20 + 15 * index}, (_, path) => `http://${host}/${path}`),
 );
 
-async function setUp(t: TestContext): Promise<{web: ServedWeb; crawl: FetchCrawl; settings: string[]}> {
+async function setUp(
+  t: TestContext,
+  more: readonly string[] = [],
+): Promise<{web: ServedWeb; crawl: FetchCrawl; settings: string[]}> {
   const web = await serveWeb(t, Object.fromEntries(hosts.map((host) => [host, site])));
-  const settings = [`network.connect_to=${web.connectTo}`, `politeness.min_delay=${minDelay}ms`];
+  const settings = [`network.connect_to=${web.connectTo}`, `politeness.min_delay=${minDelay}ms`, ...more];
   const crawl = await fetchCrawl(t, settings);
   await crawl.generate(segment, list);
   return {web, crawl, settings};
@@ -52,7 +55,8 @@ const rowsOf = (crawl: FetchCrawl) =>
 
 test('killed at random moments, a fetch ends as if nothing had been', async (t) => {
   const undisturbed = await setUp(t);
-  const {web, crawl, settings} = await setUp(t);
+  // Each flush fills a journal file, which is sealed while the fetch goes on.
+  const {web, crawl, settings} = await setUp(t, ['storage.journal_file=1']);
   const calm = undisturbed.crawl.fetch();
   let random = seed;
   /** Number of requests before a kill, and the URLs that the journal held after it. */

@@ -1,0 +1,84 @@
+/** Pieces of a journal that are sealed while the fetch goes on. */
+import assert from 'node:assert/strict';
+import {readdirSync} from 'node:fs';
+import {writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import test, {type TestContext} from 'node:test';
+import {journalOutcomes} from '../../lib/store/journal-read.ts';
+import {type FetchCrawl, fetchCrawl} from '../support/fetch-crawl.ts';
+import {type ServedWeb, type Site, serveWeb} from '../support/fetch-web.ts';
+
+const segment = '20270101000000';
+const hosts = ['a.test', 'b.test'];
+const pages = 60;
+const site: Site = (path) => {
+  if (path === '/robots.txt') return {body: 'User-agent: *\nDisallow: /7\n'};
+  if (path === '/5') return {status: 301, headers: {location: '/moved'}};
+  return {body: `${Number(path.slice(1)) % 10} `.repeat(700)};
+};
+
+async function setUp(
+  t: TestContext,
+  settings: readonly string[],
+): Promise<{web: ServedWeb; crawl: FetchCrawl}> {
+  const web = await serveWeb(t, Object.fromEntries(hosts.map((host) => [host, site])));
+  const crawl = await fetchCrawl(t, [
+    `network.connect_to=${web.connectTo}`,
+    'politeness.min_delay=40ms',
+    ...settings,
+  ]);
+  const list = hosts.flatMap((host) => Array.from({length: pages}, (_, path) => `http://${host}/${path}`));
+  await crawl.generate(segment, list);
+  return {web, crawl};
+}
+
+const rowsOf = (crawl: FetchCrawl) =>
+  crawl.sql(
+    `SELECT url, kind, status, reason, fetch_status, content_digest, content_segment, fetch_redirect
+     FROM captures ORDER BY ALL`,
+  );
+const payloadsOf = (crawl: FetchCrawl) =>
+  crawl.sql(
+    `SELECT f.url, c.payload FROM captures f JOIN content c
+     ON c.segment = f.content_segment AND c.content_sha256 = f.content_sha256 ORDER BY ALL`,
+  );
+
+test('a fetch whose journal is sealed in pieces, stopped and taken up again, ends as one in one piece', async (t) => {
+  const whole = await setUp(t, []);
+  await whole.crawl.fetch();
+  const {web, crawl} = await setUp(t, ['storage.journal_file=1']);
+  const folder = join(crawl.dir, 'segments', segment, 'journal', 'part-0');
+  const named = (ending: string) => readdirSync(folder).filter((name) => name.endsWith(ending));
+  const stop = new AbortController();
+  const first = crawl.fetch({}, stop.signal);
+  for (let seen = 0; seen === 0; ) {
+    await new Promise(setImmediate);
+    try {
+      seen = named('.piece.json').length;
+    } catch {
+      // not begun
+    }
+  }
+  stop.abort(new Error('stop'));
+  assert.deepEqual((await first).facts, [{stopped: 'signal'}]);
+  const sealed = named('.piece.json').map((name) => name.slice(0, 6));
+  // As if the process had died before it removed a journal file, and while it sealed another.
+  await writeFile(join(folder, `${sealed[0]}.arrows`), 'sealed already');
+  await writeFile(join(folder, '000099.fetch.0.sealed'), 'half a pie');
+  const before: string[] = [];
+  for await (const rows of journalOutcomes(folder, ['url', 'kind', 'delay_ms']))
+    for (const {url, delay_ms} of rows) if (delay_ms !== null) before.push(url);
+  assert.deepEqual(before.sort(), web.requests.map(({host, path}) => `http://${host}${path}`).sort());
+  await crawl.fetch();
+  const urls = web.requests.map(({host, path}) => host + path);
+  assert.equal(new Set(urls).size, urls.length, 'nothing is asked twice, robots.txt neither');
+  assert.deepEqual(await rowsOf(crawl), await rowsOf(whole.crawl));
+  assert.deepEqual(await payloadsOf(crawl), await payloadsOf(whole.crawl));
+  const [counts] = await crawl.sql<{n: number; d: number}>(
+    'SELECT count(*)::INTEGER AS n, count(DISTINCT content_sha256)::INTEGER AS d FROM content',
+  );
+  assert.equal(counts!.n, counts!.d, 'a payload is stored once, in whichever piece');
+  const files = (await crawl.head()).manifest.slots[`segments/${segment}/fetch`]!.files;
+  assert.ok(files > sealed.length, `${files} files`);
+  assert.throws(() => readdirSync(folder), {code: 'ENOENT'});
+});
