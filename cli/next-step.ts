@@ -4,7 +4,7 @@ import type {Manifest, SegmentInfo} from '../jobs/status.ts';
 export type SegmentStage = 'generated' | 'fetching' | 'fetched' | 'parsed' | 'applied' | 'inverted';
 
 export function stageOf(info: SegmentInfo): SegmentStage {
-  if (info.applied !== undefined)
+  if (info.applied !== undefined && info.applied === (info.current ?? null))
     return info.inverted !== undefined && info.inverted === info.current ? 'inverted' : 'applied';
   if (info.state !== 'fetched') return info.state;
   return info.current === undefined ? 'fetched' : 'parsed';

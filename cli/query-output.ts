@@ -84,7 +84,7 @@ export async function answerQuery(
 
 /** A session over the crawl that is meant; closed after use. */
 export async function withSession<R>(
-  {asOf, segments, allow}: Pick<QuerySettings, 'asOf' | 'segments' | 'allow'>,
+  {asOf, segments, parse, allow}: Pick<QuerySettings, 'asOf' | 'segments' | 'parse' | 'allow'>,
   place: Pick<OutputPlace, 'file'>,
   context: CommandContext,
   use: (session: QuerySession) => Promise<R>,
@@ -96,6 +96,7 @@ export async function withSession<R>(
     signal: context.effects.signal,
     asOf,
     segments,
+    parse,
     ...(allow && {allow}),
     output: place.file,
   });

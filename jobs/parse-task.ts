@@ -33,6 +33,8 @@ export interface ParseParams {
   /** Rows [from, to) of the fetch file, which is the first input. */
   readonly from: number;
   readonly to: number;
+  /** Of these rows only some, as ranges in order; all if absent. */
+  readonly picks?: readonly (readonly [from: number, to: number])[];
   readonly config: Pick<Config, 'agent' | 'parse' | 'links' | 'scope' | 'url'>;
   readonly texts: PolicyTexts;
   /** How far links may lead from a seed, for seeds whose line says so. */
@@ -132,13 +134,21 @@ async function readCaptures(path: string, params: ParseParams): Promise<FetchRow
       const from = Math.max(0, params.from - group.firstRow);
       const to = Math.min(group.rows, params.to - group.firstRow);
       if (from >= to) continue;
-      for (const row of await reader.rows(group.index, {columns: fetchColumns, from, to}))
+      const rows = await reader.rows(group.index, {columns: fetchColumns, from, to});
+      for (const row of pickedRows(rows, group.firstRow + from, params.picks))
         if (isPage(row) || isRedirect(row)) captures.push(row);
     }
     return captures;
   } finally {
     reader.close();
   }
+}
+
+/** Of rows from `first` on those in the ranges, or all. */
+function pickedRows<R>(rows: readonly R[], first: number, picks: ParseParams['picks']): readonly R[] {
+  return picks === undefined
+    ? rows
+    : picks.flatMap(([from, to]) => rows.slice(Math.max(0, from - first), Math.max(0, to - first)));
 }
 
 /** Parses captures in the order in which their payloads lie in the files, so that each row group is read once. */

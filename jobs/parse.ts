@@ -9,12 +9,14 @@ import type {Stay} from '../lib/scope/scope.ts';
 import {type Voucher, voucherOf} from '../lib/sitemap/vouchers.ts';
 import type {FileRef, SegmentInfo} from '../lib/store/manifest-types.ts';
 import {readTable} from '../lib/store/parquet-read.ts';
+import {isGivenName} from '../lib/store/parses.ts';
 import type {Snapshot} from '../lib/store/store.ts';
 import {urlPolicy} from '../lib/url/normalize.ts';
 import {describeExtractors, type ExtractorOrder, threadOf} from './extract-describe.ts';
 import {defineJob, type Task, type TaskResult} from './job.ts';
 import {extractorsBeside, extractWrites} from './parse-extractors.ts';
 import type {ParseParams} from './parse-task.ts';
+import {checkTrial, cutRanges, type RowRange, selectRows} from './parse-where.ts';
 import {readPolicyTexts} from './policy-texts.ts';
 import {heldPolicy} from './url-policy.ts';
 
@@ -39,6 +41,8 @@ interface ParseFacts {
   /** Name that parser and configuration give. */
   readonly parser: string;
   readonly segments: readonly SegmentPlan[];
+  /** The condition that chose the captures, where one did. */
+  readonly where?: string;
 }
 
 /**
@@ -65,6 +69,10 @@ export const parse = defineJob({
       default: [],
       doc: 'Extractors to run too, .ts, .js, .mjs or .yaml: on all fetched segments that lack their rows.',
     },
+    where: {
+      kind: 'text',
+      doc: 'SQL condition over captures and their current parse: only these, under the name of --as.',
+    },
   },
   locks: () => ['parse'],
   worker: new URL(`./parse-task${extname(import.meta.url)}`, import.meta.url),
@@ -81,7 +89,9 @@ export const parse = defineJob({
     if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name))
       throw new CrawlError('USAGE', `--as ${name}: letters, digits, dots, dashes and underlines only`);
     const wanted = options.segment.length > 0 ? options.segment : snapshot.segments;
-    const again = options.all || options.segment.length > 0;
+    const again = options.all || options.segment.length > 0 || options.where !== undefined;
+    if (options.where !== undefined) checkTrial(options.as, present, wanted, snapshot);
+    const chosen = options.where === undefined ? undefined : await selectRows(options.where, wanted, effects);
 
     const segments: SegmentPlan[] = [];
     const tasks: Task[] = [];
@@ -89,6 +99,7 @@ export const parse = defineJob({
     const vouchers = await readVouchers(snapshot);
     let stale = 0;
     const now = effects.now();
+    let named = 0;
     for (const segment of wanted) {
       const info = snapshot.segment(segment);
       const slot = snapshot.manifest.slots[`segments/${segment}/fetch`];
@@ -98,7 +109,9 @@ export const parse = defineJob({
         continue;
       }
       const open = options.stale || !isApplied(info);
-      const parsed = !again && (await isParsed(snapshot, segment, name, slot.version));
+      const held = options.as === undefined && info.current !== undefined && isGivenName(info.current);
+      if (held && !again) named++;
+      const parsed = !again && (held || (await isParsed(snapshot, segment, name, slot.version)));
       let beside: string | undefined;
       let orders: readonly ExtractorOrder[] = everyExtractor;
       if (parsed || (!again && !open)) {
@@ -124,13 +137,18 @@ export const parse = defineJob({
         params,
         config.parse.workers ?? availableParallelism(),
         tasks.length,
+        chosen,
       );
+      if (own.length === 0) continue;
       tasks.push(...own);
       segments.push({
         segment,
         fetchVersion: slot.version,
         tasks: own.length,
-        setCurrent: beside === undefined && (info.current === undefined || name === present),
+        setCurrent:
+          beside === undefined &&
+          chosen === undefined &&
+          (info.current === undefined || (name === present && !isGivenName(info.current))),
         ...(beside === undefined ? {} : {beside}),
         extractors: orders,
       });
@@ -141,6 +159,11 @@ export const parse = defineJob({
         parse: name,
         advice: 'crawl parse --stale reads them again',
       });
+    if (named > 0)
+      log('info', 'segments_named', {
+        segments: named,
+        advice: 'they keep the parse that --use or --as chose',
+      });
     if (tasks.length === 0) {
       log('info', 'nothing_to_parse', {parse: name});
       return undefined;
@@ -150,7 +173,12 @@ export const parse = defineJob({
       segments: segments.map(({segment}) => segment),
       tasks: tasks.length,
     });
-    const facts: ParseFacts = {parseId: name, parser: present, segments};
+    const facts: ParseFacts = {
+      parseId: name,
+      parser: present,
+      segments,
+      ...(options.where === undefined ? {} : {where: options.where}),
+    };
     return {
       base: snapshot.manifest.number,
       now,
@@ -166,7 +194,7 @@ export const parse = defineJob({
   },
 
   next(plan, _stage, results) {
-    const {parseId: name, parser, segments} = plan.facts as unknown as ParseFacts; // made by plan
+    const {parseId: name, parser, segments, where} = plan.facts as unknown as ParseFacts; // made by plan
     const writes: Record<string, readonly FileRef[]> = {};
     const changes: Record<string, Partial<SegmentInfo>> = {};
     let first = 0;
@@ -176,8 +204,13 @@ export const parse = defineJob({
       const state = {fetchVersion, parser, now: plan.now};
       Object.assign(writes, extractWrites(own, segment, beside ?? name, extractors, state));
       if (beside !== undefined) continue;
-      writes[`segments/${segment}/parse/${name}`] = filesOf(own, 'parse', fetchVersion);
-      writes[`segments/${segment}/outlinks/${name}`] = filesOf(own, 'outlinks', fetchVersion);
+      writes[`segments/${segment}/parse/${name}`] = filesOf(own, 'parse', {
+        fetch_version: fetchVersion,
+        ...(where !== undefined && {where}),
+      });
+      writes[`segments/${segment}/outlinks/${name}`] = filesOf(own, 'outlinks', {
+        fetch_version: fetchVersion,
+      });
       if (setCurrent) changes[segment] = {current: name};
     }
     return {
@@ -209,14 +242,18 @@ async function isParsed(
   fetchVersion: number,
 ): Promise<boolean> {
   const files = await snapshot.files(`segments/${segment}/parse/${name}`);
-  return files.length > 0 && files.every((file) => file.facts?.fetch_version === fetchVersion);
+  return (
+    files.length > 0 &&
+    files.every(({facts}) => facts?.fetch_version === fetchVersion && facts.where === undefined)
+  );
 }
 
 async function segmentTasks(
   snapshot: Snapshot,
-  params: Omit<ParseParams, 'from' | 'to' | 'sitemaps'>,
+  params: Omit<ParseParams, 'from' | 'to' | 'sitemaps' | 'picks'>,
   workers: number,
   firstPart: number,
+  chosen?: ReadonlyMap<string, readonly RowRange[]>,
 ): Promise<Task[]> {
   const {segment} = params;
   const fetchFiles = await snapshot.files(`segments/${segment}/fetch`);
@@ -227,12 +264,20 @@ async function segmentTasks(
     const {files, sitemaps} = await payloadFiles(snapshot, segment, file);
     const inputs = [file, ...files];
     // A file without rows is a task too: its empty files say that the segment is parsed.
-    for (let from = 0; from < Math.max(1, file.rows); from += size)
+    const ranges =
+      chosen === undefined ? [[0, Math.max(1, file.rows)] as const] : (chosen.get(file.key) ?? []);
+    for (const picks of cutRanges(ranges, size))
       tasks.push({
         stage: 0,
         part: firstPart + tasks.length,
         inputs,
-        params: {...params, sitemaps, from, to: Math.min(from + size, file.rows)},
+        params: {
+          ...params,
+          sitemaps,
+          from: picks[0]![0],
+          to: Math.min(picks.at(-1)![1], file.rows),
+          ...(chosen !== undefined && {picks}),
+        },
         ...(params.extractors.length === 0 ? {} : {thread: threadOf(params.extractors)}),
       });
   }
@@ -284,9 +329,13 @@ async function readSeedScopes(snapshot: Snapshot): Promise<Record<string, Stay>>
   return scopes;
 }
 
-function filesOf(results: readonly TaskResult[], table: string, fetchVersion: number): FileRef[] {
+function filesOf(
+  results: readonly TaskResult[],
+  table: string,
+  facts: NonNullable<FileRef['facts']>,
+): FileRef[] {
   return results
     .flatMap((result) => result.files)
     .filter((file) => file.table === table)
-    .map((file) => ({...file, facts: {...file.facts, fetch_version: fetchVersion}}));
+    .map((file) => ({...file, facts: {...file.facts, ...facts}}));
 }

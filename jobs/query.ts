@@ -127,8 +127,11 @@ class Session implements QuerySession {
     if (this.#settings.asOf !== undefined) return;
     const snapshot = await readSnapshot(this.#settings.dir);
     if (snapshot.manifest.number === this.manifest) return;
-    const {segments} = this.#settings;
-    await bindSnapshot(this.#reader.db, snapshot, segments && segments.length > 0 ? {segments} : {});
+    const {segments, parse} = this.#settings;
+    await bindSnapshot(this.#reader.db, snapshot, {
+      parse,
+      ...(segments && segments.length > 0 && {segments}),
+    });
     this.#snapshot = snapshot;
   }
 

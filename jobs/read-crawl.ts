@@ -22,6 +22,8 @@ export interface ReadSettings {
   readonly asOf?: number | undefined;
   /** Only these segments; all if absent. */
   readonly segments?: readonly string[] | undefined;
+  /** Name of the parse that `parse` and `outlinks` show; the current ones if absent. */
+  readonly parse?: string | undefined;
 }
 
 /** The crawl as of a manifest. Throws SEGMENT_UNKNOWN for a segment that is not in it. */
@@ -38,7 +40,7 @@ export async function readSnapshot(
 
 /** Opens a database with views of all tables. Close it. */
 export async function openReader(settings: ReadSettings): Promise<CrawlReader> {
-  const {dir, config, signal, asOf, segments} = settings;
+  const {dir, config, signal, asOf, segments, parse} = settings;
   const snapshot = await readSnapshot(dir, asOf, segments);
   const db = await openDatabase({
     memoryBytes: config.storage.memory,
@@ -47,7 +49,7 @@ export async function openReader(settings: ReadSettings): Promise<CrawlReader> {
     signal,
   });
   try {
-    await bindSnapshot(db, snapshot, segments && segments.length > 0 ? {segments} : {});
+    await bindSnapshot(db, snapshot, {parse, ...(segments && segments.length > 0 && {segments})});
   } catch (error) {
     await db.close();
     throw error;

@@ -54,6 +54,16 @@ export const errorCodes = {
     exit: 2,
     advice: 'crawl status shows the state of each segment.',
   },
+  PARSE_UNKNOWN: {
+    doc: 'No segment has a parse of that name.',
+    exit: 2,
+    advice: 'crawl parse --list shows the parses.',
+  },
+  PARSE_PARTIAL: {
+    doc: 'The parse has only captures that a condition chose, so it cannot stand for its segments.',
+    exit: 2,
+    advice: 'Parse the whole segments under that name: crawl parse --as NAME',
+  },
   HOST_UNKNOWN: {
     doc: 'The crawl has not heard of that host.',
     exit: 2,

@@ -18,6 +18,7 @@ export const commands: readonly CommandEntry[] = [
   {name: 'generate', summary: 'Select the URLs that are due into a new segment.', load: () => import('./generate.ts')},
   {name: 'fetch', summary: 'Fetch segments politely, then parse them.', load: () => import('./fetch.ts')},
   {name: 'parse', summary: 'Read fetched pages: text, metadata, signatures and links.', load: () => import('./parse.ts')},
+  {name: 'parse-diff', summary: 'Show what differs between two parses: status, charset, titles, text, links.', load: () => import('./parse-diff.ts')},
   {name: 'updatedb', summary: 'Merge fetched segments into the crawldb.', load: () => import('./updatedb.ts')},
   {name: 'dedup', summary: 'Mark duplicates over the whole crawldb.', load: () => import('./dedup.ts')},
   {name: 'invertlinks', summary: 'Turn the links of parsed segments round, into the linkdb.', load: () => import('./invertlinks.ts')},

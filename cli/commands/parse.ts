@@ -1,26 +1,79 @@
 import {resolve} from 'node:path';
 import {parse} from '../../jobs/parse.ts';
-import {defineCommand} from '../command.ts';
+import {useParse} from '../../jobs/parse-use.ts';
+import {readSnapshot} from '../../jobs/read-crawl.ts';
+import {CrawlError} from '../../lib/errors.ts';
+import {listParses} from '../../lib/store/parses.ts';
+import {type CommandContext, defineCommand} from '../command.ts';
 import {close, dryRun, dryRunOption, without} from '../job-command.ts';
+import {writeRows} from '../output.ts';
+import {switchClosing} from '../parse-text.ts';
 import {parseClosing} from '../rounds.ts';
 
 export const command = defineCommand({
   name: parse.name,
   summary: parse.summary,
-  details: 'Without a segment: every fetched one that is not yet applied and lacks the present parse.',
+  details: [
+    'Without a segment: every fetched one that is not yet applied and lacks the present parse.',
+    '',
+    'Parses of a segment stand beside each other, each under a name: one is current, which tables and later commands',
+    'take. --use NAME makes another one current; crawl parse-diff shows what it would change.',
+  ].join('\n'),
   examples: [
     ['crawl parse --all --as trial', 'everything again under a name, beside the present parse'],
     ['crawl parse 20260102030405', 'one segment, again if it is parsed'],
+    [
+      `crawl parse --as pdfs --where "content_mime_type = 'application/pdf'"`,
+      'only some captures, to compare',
+    ],
+    ['crawl parse --use trial', 'the named parse is current from now on'],
   ],
-  options: {...without(parse.options, 'segment'), ...dryRunOption},
+  options: {
+    ...without(parse.options, 'segment'),
+    use: {
+      kind: 'text',
+      doc: 'Make the parse of that name current, where a segment has it whole; read nothing.',
+    },
+    list: {kind: 'flag', default: false, doc: 'List the parses of each segment.'},
+    ...dryRunOption,
+  },
   positionals: [{name: 'SEGMENT', doc: 'Segments to parse.', many: true}],
-  async run({options, positionals}, context) {
-    const report = await context.runJob(
-      parse,
-      {...options, segment: positionals, with: options.with.map((file) => resolve(context.io.cwd, file))},
-      dryRun(context, options.dryRun),
-    );
-    await close(context, report, [parseClosing(report)]);
+  async run({options: {use, list, dryRun: plan, ...options}, positionals}, context) {
+    if (use !== undefined || list) refuseOthers(options, use !== undefined && list);
+    if (list) await showParses(positionals, context);
+    else if (use !== undefined) {
+      const report = await context.runJob(useParse, {use, segment: positionals}, dryRun(context, plan));
+      await close(context, report, switchClosing(report, use));
+    } else {
+      const extractors = options.with.map((file) => resolve(context.io.cwd, file));
+      const report = await context.runJob(
+        parse,
+        {...options, segment: positionals, with: extractors},
+        dryRun(context, plan),
+      );
+      await close(context, report, [parseClosing(report)]);
+    }
     return undefined;
   },
 });
+
+/** --use and --list parse nothing, so what says how makes no sense with them. */
+function refuseOthers(options: Readonly<Record<string, unknown>>, both: boolean): void {
+  const given = Object.keys(parse.options).find((name) => {
+    const value = options[name];
+    return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false;
+  });
+  if (both || given !== undefined)
+    throw new CrawlError('USAGE', `--use and --list go with no other option${given ? `: --${given}` : ''}`);
+}
+
+const listColumns = ['segment', 'parse', 'captures', 'links', 'current', 'applied', 'complete', 'where'];
+
+async function showParses(segments: readonly string[], context: CommandContext): Promise<void> {
+  const {dir} = await context.crawl();
+  const snapshot = await readSnapshot(dir, undefined, segments);
+  const rows = await listParses(snapshot, segments.length > 0 ? segments : snapshot.segments);
+  await writeRows(context.out, context.globals.json ? 'jsonl' : 'table', listColumns, [
+    rows.map((row) => ({...row})),
+  ]);
+}

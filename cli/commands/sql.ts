@@ -14,6 +14,9 @@ export const command = defineCommand({
     'hoststats hostrules runs; views: hostdb, ccindex (Common Crawl’s names), parse_all, outlinks_all, and fetch_live: what a',
     'fetch that still runs, or was stopped, has done so far, to the last second. Queries only read.',
     '',
+    "parse_of('NAME') and outlinks_of('NAME') are the rows of any parse by its name; --parse NAME shows that one as parse",
+    'and outlinks, of the segments that have it.',
+    '',
     "url_key('URL') and host_key('HOST') give the keys of a URL, which is normalized first, and of a host.",
     'decode_payload(payload, content_encoding) undoes the content coding; payload_text(payload, content_encoding,',
     "content_type) makes a text of it, null where it is none; header_value(response_header, 'content-type') reads a",
@@ -26,11 +29,19 @@ export const command = defineCommand({
       'the newest parse of each segment as a file',
     ],
     ['crawl sql "SELECT status, reason, count(*) FROM fetch_live GROUP BY ALL"', 'a fetch while it runs'],
+    [
+      `crawl sql "SELECT a.url, a.title, b.title FROM parse a JOIN parse_of('trial') b USING (capture_id) WHERE a.title <> b.title"`,
+      'two parses side by side',
+    ],
     ['crawl sql < question.sql', 'a query from a file'],
   ],
   options: {
     asOf: {kind: 'count', doc: 'Number of an older manifest to look at.'},
     segments: {kind: 'list', default: [], doc: 'Only these segments.'},
+    parse: {
+      kind: 'text',
+      doc: 'The parse that parse and outlinks show; the current one of each segment if absent.',
+    },
     ...outputOptions,
     file: {kind: 'text', short: 'f', doc: 'File that holds the query.'},
     allow: {kind: 'list', default: [], doc: 'Folders whose files the query may read too.'},
@@ -40,9 +51,9 @@ export const command = defineCommand({
     const {io} = context;
     const place = outputPlace(options, context, 'sql');
     const sql = await readQuery(positionals[0], options.file, io);
-    const {asOf, segments} = options;
+    const {asOf, segments, parse} = options;
     const allow = options.allow.map((folder) => resolve(io.cwd, folder));
-    await withSession({asOf, segments, allow}, place, context, (session) => {
+    await withSession({asOf, segments, parse, allow}, place, context, (session) => {
       if (sql !== undefined) return writeQuery(session, sql, place, context);
       return prompt(session, context, place.format === 'parquet' ? 'table' : place.format);
     });

@@ -2,6 +2,7 @@ import {type TableName, tables} from '../schema/tables.ts';
 import type {Database} from './duckdb.ts';
 import {extractionFiles, extractTables, extractViews} from './extract-views.ts';
 import type {FileRef} from './manifest-types.ts';
+import {checkParseName} from './parses.ts';
 import type {Snapshot} from './store.ts';
 import {
   ccindexQuery,
@@ -91,6 +92,8 @@ export async function bindFiles(
 export interface BindOptions {
   /** Only these segments; all if absent. */
   readonly segments?: readonly string[];
+  /** `parse` and `outlinks` show the parse of this name instead of the current ones. Throws PARSE_UNKNOWN. */
+  readonly parse?: string | undefined;
 }
 
 /**
@@ -119,6 +122,10 @@ async function snapshotViews(snapshot: Snapshot, path: FilePath, options: BindOp
   const files: Partial<Record<TableName, readonly FileRef[]>> = {};
   for (const name of Object.keys(tables) as TableName[])
     files[name] = await snapshot.tableFiles(name, options.segments);
+  if (options.parse !== undefined) {
+    checkParseName(options.parse, snapshot);
+    for (const part of ['parse', 'outlinks'] as const) files[part] = await named(snapshot, part, options);
+  }
   const all = async (part: 'parse' | 'outlinks') => {
     const lists: (readonly FileRef[])[] = [];
     for (const slot of Object.keys(snapshot.manifest.slots).sort()) {
@@ -138,9 +145,27 @@ async function snapshotViews(snapshot: Snapshot, path: FilePath, options: BindOp
       filesQuery(tables.extractions, await extractionFiles(snapshot, 'all', options.segments), path),
     ),
     extractViews(await extractTables(snapshot, options.segments), path),
+    ...['parse', 'outlinks'].map((name) =>
+      createMacro(`${name}_of`, `SELECT * FROM ${name}_all WHERE parse_id = name`),
+    ),
     createView('hostdb', hostdbQuery),
     createView('ccindex', ccindexQuery),
   ].join('\n');
+}
+
+/** Files of the parse of a name, of the segments that have it. */
+async function named(
+  snapshot: Snapshot,
+  part: 'parse' | 'outlinks',
+  {parse, segments = snapshot.segments}: BindOptions,
+): Promise<FileRef[]> {
+  const lists = segments.map((id) => snapshot.files(`segments/${id}/${part}/${parse}`));
+  return (await Promise.all(lists)).flat();
+}
+
+/** A function of a parse's name that gives rows: `FROM parse_of('trial')`. */
+function createMacro(name: string, query: string): string {
+  return `CREATE OR REPLACE MACRO ${name}(name) AS TABLE ${query};\n`;
 }
 
 function tableViews(

@@ -6,7 +6,7 @@ import {parse} from '../../jobs/parse.ts';
 import {type JobHarness, jobHarness} from '../support/job-harness.ts';
 import {commitFetched} from '../support/parse-captures.ts';
 
-const none = {segment: [], as: undefined, all: false, stale: false, with: []};
+const none = {segment: [], as: undefined, all: false, stale: false, where: undefined, with: []};
 const html = ['Content-Type: text/html; charset=utf-8'];
 const segment = '20260101000000';
 

@@ -10,7 +10,7 @@ import {AttemptStore} from '../../lib/store/task-store.ts';
 import {jobHarness} from '../support/job-harness.ts';
 import {captureRow, commitFetched} from '../support/parse-captures.ts';
 
-const none = {segment: [], as: undefined, all: false, stale: false, with: []};
+const none = {segment: [], as: undefined, all: false, stale: false, where: undefined, with: []};
 const html = ['Content-Type: text/html'];
 const segment = '20260101000000';
 

@@ -132,7 +132,7 @@ test('in a parse job a PDF that ends its reader costs itself alone', async (t) =
     {url: 'https://example.org/d.pdf', body: makePdf({...paper, lang: 'fr'}), headers: header},
   ];
   await commitFetched(crawl, segment, samples);
-  const options = {segment: [], as: undefined, all: false, stale: false, with: []};
+  const options = {segment: [], as: undefined, all: false, stale: false, where: undefined, with: []};
   const report = await crawl.run(parse, options);
   assert.deepEqual(report.reasons, {not_followed: 2, parse_failed: 1});
   const rows = await crawl.sql('SELECT capture_id, status, title FROM parse ORDER BY url');
