@@ -1,6 +1,7 @@
 import type {Config} from '../lib/config/settings.ts';
 import type {TransitionPolicy} from '../lib/crawldb/transition.ts';
 import type {HostWaits} from '../lib/schedule/failure.ts';
+import type {Price} from '../lib/schedule/price.ts';
 import type {CrawlDatum} from '../lib/schema/crawldb.ts';
 import type {Reason} from '../lib/schema/reason.ts';
 import type {Scope} from '../lib/scope/scope.ts';
@@ -17,6 +18,10 @@ export interface UpdateParams {
   readonly segments: readonly {readonly segment: string; readonly mode: SegmentMode}[];
   readonly additions: boolean;
   readonly revision: number;
+  /** Time of the job, ms since the epoch. */
+  readonly now: number;
+  /** Of a visit, for schedule.kind change_rate. */
+  readonly price: Price | null;
   readonly texts: PolicyTexts;
   readonly config: Pick<Config, 'url' | 'scope' | 'links' | 'schedule' | 'score' | 'dedup' | 'budget'> & {
     readonly waits: HostWaits;
@@ -43,6 +48,7 @@ export const sql = readSql(import.meta.url, './updatedb.sql', [
   'refusals',
   'earlier',
   'hinted',
+  'rates',
   'counted',
   'totals',
 ]);

@@ -1,4 +1,5 @@
-import {scheduleOf} from '../lib/schedule/from-config.ts';
+import {boundsOf, scheduleOf} from '../lib/schedule/from-config.ts';
+import {scheduleRules} from '../lib/schedule/rules.ts';
 import {crawldb} from '../lib/schema/crawldb.ts';
 import {makeScope} from '../lib/scope/scope.ts';
 import {openTaskDatabase, rowsTable, writeDelta} from './crawldb-writer.ts';
@@ -6,6 +7,7 @@ import type {Task, TaskContext, TaskResult} from './job.ts';
 import {readSql} from './sql-file.ts';
 import {fold, reparse} from './updatedb-fold.ts';
 import {followLinks} from './updatedb-links.ts';
+import {priceSummary, renewPrice} from './updatedb-price.ts';
 import {replaceChanged, sql, type Update, type UpdateParams} from './updatedb-step.ts';
 
 const dedupSql = readSql(import.meta.url, './dedup.sql', ['mark']);
@@ -31,7 +33,13 @@ export async function updateTask(task: Task, ctx: TaskContext): Promise<TaskResu
       db,
       ctx,
       params,
-      policy: {schedule: scheduleOf(config.schedule), config: config.schedule, waits: config.waits},
+      policy: {
+        schedule: scheduleOf(config.schedule, params.price?.price ?? null),
+        now: params.now,
+        limitsOf: scheduleRules(config.schedule.rules, boundsOf(config.schedule)),
+        config: config.schedule,
+        waits: config.waits,
+      },
       scope: makeScope(config.scope, config.url, config.links, params.texts.scopeFiles),
       changed: await rowsTable(db, 'changed', crawldb.columns),
       reasons: {},
@@ -60,6 +68,7 @@ async function finish(update: Update): Promise<TaskResult> {
   await db.run(sql.counted);
   await db.run('CREATE VIEW delta AS SELECT * FROM changed');
   const [totals] = await db.all<{changed: number; added: number; duplicates: number}>(sql.totals);
+  const price = await renewPrice(db, params.config.schedule, params.price, params.now);
   const {files, summary} = await writeDelta(db, ctx, params.revision);
   const {changed = 0, added = 0, duplicates = 0} = totals ?? {};
   return {
@@ -71,6 +80,6 @@ async function finish(update: Update): Promise<TaskResult> {
       duplicates_total: duplicates,
     },
     reasons,
-    facts: {summary},
+    facts: {summary: {...summary, ...(price !== null && priceSummary(price))}},
   };
 }

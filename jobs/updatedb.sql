@@ -9,7 +9,7 @@ CREATE TABLE outcome AS
 SELECT
   c.host_key, c.url_key, c.url, c.kind, c.hop, c.origin_url, c.depth, c.seed,
   c.segment, c.status, c.reason, c.fetch_time, c.fetch_status, c.fetch_redirect,
-  c.content_digest, c.content_segment, c.etag, c.last_modified,
+  c.content_digest, c.content_segment, c.content_mime_type, c.etag, c.last_modified,
   p.status AS parse_status, p.reason AS parse_reason, p.signature, p.text_signature, p.simhash, p.canonical_url,
   h.next_allowed_time AS host_allowed,
   s.mode
@@ -41,7 +41,7 @@ INSERT INTO outcome
 SELECT
   c.host_key, c.url_key, c.url, c.kind, c.hop, c.origin_url, c.depth, c.seed,
   c.segment, c.status, c.reason, c.fetch_time, c.fetch_status, c.fetch_redirect,
-  c.content_digest, c.content_segment, c.etag, c.last_modified,
+  c.content_digest, c.content_segment, c.content_mime_type, c.etag, c.last_modified,
   p.status, p.reason, p.signature, p.text_signature, p.simhash, p.canonical_url,
   h.next_allowed_time,
   s.mode
@@ -360,14 +360,44 @@ FROM current_row c JOIN (SELECT * FROM better WHERE nearer OR sooner OR dearer O
 
 -- step: hinted
 -- Pages that are due sooner because a sitemap says that they have changed. Those that failed, that are refused, or
--- whose interval was fixed by hand keep their time. $min_interval_s: between two fetches.
+-- whose interval was fixed by hand keep their time. $min_interval_s: between two fetches. A page whose hints were wrong
+-- before is moved up by a part of the way only: as many parts as its hints were right, one more each.
 CREATE TABLE hinted AS
-SELECT c.* REPLACE (greatest(h.seen_time, c.fetch_time + to_seconds($min_interval_s)) AS next_fetch_time)
-FROM current_row c JOIN hint h USING (host_key, url_key)
+WITH moved AS (
+  SELECT
+    h.host_key, h.url_key, h.seen_time,
+    greatest(
+      h.seen_time + to_milliseconds((
+        (1 - (coalesce(c.hints_right, 0) + 1) / (coalesce(c.hints_followed, 0) + 1))
+        * greatest(epoch_ms(c.fetch_time) + c.fetch_interval_s * 1000::BIGINT - epoch_ms(h.seen_time), 0)
+      )::BIGINT),
+      c.fetch_time + to_seconds($min_interval_s)
+    ) AS due
+  FROM current_row c JOIN hint h USING (host_key, url_key)
+)
+SELECT c.* REPLACE (
+  m.due AS next_fetch_time,
+  least(coalesce(c.hinted_time, m.seen_time), m.seen_time) AS hinted_time
+)
+FROM current_row c JOIN moved m USING (host_key, url_key)
 WHERE c.status IN ('fetched', 'notmodified', 'duplicate', 'parse_failed')
   AND (c.reason IS NULL OR c.status IN ('duplicate', 'parse_failed'))
   AND c.retries = 0 AND NOT c.fixed_interval
-  AND c.next_fetch_time > greatest(h.seen_time, c.fetch_time + to_seconds($min_interval_s));
+  AND c.next_fetch_time > m.due;
+
+-- step: rates
+-- Visited pages by estimated rate of change and score, in steps of 2^(1/4), for the price of a visit; and those without
+-- an estimate, or with a fixed interval, by what they take. $since: time of the last price.
+SELECT
+  CASE WHEN change_rate > 0 AND NOT fixed_interval THEN 2 ** (round(4 * log2(change_rate)) / 4) END AS change_rate,
+  CASE WHEN score > 0 AND isfinite(score) THEN 2 ** (round(4 * log2(score)) / 4) ELSE 0 END AS score,
+  count(*)::BIGINT AS pages,
+  sum(1.0 / greatest(fetch_interval_s, 1)) AS visits_per_s,
+  count(*) FILTER (visits > 1 AND fetch_time > $since::TIMESTAMPTZ)::BIGINT AS recent
+FROM current_row
+WHERE last_success_time IS NOT NULL AND status IN ('fetched', 'notmodified', 'duplicate', 'parse_failed')
+GROUP BY ALL
+ORDER BY ALL;
 
 -- step: counted
 -- What is added to the counts of hosts: pages fetched, bytes received, URLs refused.

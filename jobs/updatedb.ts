@@ -16,6 +16,7 @@ import {
 } from './crawldb-writer.ts';
 import {defineJob, type JobEffects} from './job.ts';
 import {readPolicyTexts} from './policy-texts.ts';
+import {priceOf} from './updatedb-price.ts';
 import type {SegmentMode, UpdateParams} from './updatedb-step.ts';
 import {updateTask} from './updatedb-task.ts';
 import {heldPolicy} from './url-policy.ts';
@@ -50,17 +51,20 @@ export const updatedb = defineJob({
     const policy = heldPolicy(snapshot, urlPolicy(config.url, texts.urlRules));
     const history = historyOf(snapshot, chosen);
     const crawldb = await snapshot.files('crawldb');
+    const now = effects.now();
     const params: UpdateParams = {
       segments: [...chosen, ...history].map(({id, mode}) => ({segment: id, mode})),
       additions: !options.noAdditions,
       revision: nextRevision(snapshot),
+      now,
+      price: priceOf(snapshot.manifest.summary),
       texts,
       config: pick(config),
       database: databaseParams(config),
     };
     return {
       base: snapshot.manifest.number,
-      now: effects.now(),
+      now,
       ...(chosen.length === 1 && {segment: chosen[0]!.id}),
       tasks: [
         {

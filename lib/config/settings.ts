@@ -347,9 +347,9 @@ export const settings = {
   schedule: {
     kind: {
       kind: 'choice',
-      values: ['fixed', 'adaptive'],
+      values: ['fixed', 'adaptive', 'change_rate'],
       default: 'adaptive',
-      doc: 'Rule that sets the next fetch time.',
+      doc: 'Rule that sets the next fetch time: the same interval, shorter and longer by what visits find, or by estimated rate of change and the visits that there are.',
     },
     interval: {kind: 'duration', default: '30d', doc: 'First interval of a page.'},
     min_interval: {kind: 'duration', default: '1h', doc: 'Shortest interval.'},
@@ -367,6 +367,49 @@ export const settings = {
       min: 1,
       max: 100,
       doc: 'Factor of the interval after a visit that found none.',
+    },
+    sync_delta: {
+      kind: 'number',
+      default: 0,
+      min: 0,
+      max: 1,
+      doc: 'Nutch’s sync_delta, for kind adaptive: share of the time since the last change by which a visit is moved up; 0 for none.',
+    },
+    budget: {
+      kind: 'rate',
+      doc: 'Visits to known pages that all of the crawl may take, as `50_000/d`, for kind change_rate; one an interval of each page if absent.',
+    },
+    importance: {
+      kind: 'number',
+      default: 1,
+      min: 0,
+      max: 4,
+      doc: 'How much a score counts, for kind change_rate: freshness weighs as the score to this power; 0 for all pages alike.',
+    },
+    min_change_bits: {
+      kind: 'count',
+      default: 3,
+      max: 64,
+      doc: 'Bits of 64 in which the fingerprints of two texts must differ for the page to count as changed.',
+    },
+    rules: {
+      kind: 'list',
+      default: [],
+      doc: 'Intervals for some pages, the first match decides: `host news.example.org min 15m max 1d`, `type application/pdf every 30d`, `regex /archive/ min 30d`.',
+    },
+    redirect: {
+      kind: 'number',
+      default: 1.5,
+      min: 1,
+      max: 100,
+      doc: 'Factor of the interval of a permanent redirect that leads where it led before.',
+    },
+    duplicate: {
+      kind: 'number',
+      default: 1.5,
+      min: 1,
+      max: 100,
+      doc: 'Factor of the interval of a page that repeated another one and has not changed.',
     },
     gone: {
       kind: 'number',

@@ -73,6 +73,11 @@ function neverFetched(due: Date, intervalS: number) {
     duplicate_of: null,
     canonical_url: null,
     updated_segment: null,
+    visit_history: null,
+    change_rate: null,
+    hinted_time: null,
+    hints_followed: null,
+    hints_right: null,
   } as const satisfies Partial<CrawlDatum>;
 }
 

@@ -1,11 +1,13 @@
 import type {Config} from '../config/settings.ts';
 import {goneSchedule, type HostWaits, hostRetryTime, retryTime} from '../schedule/failure.ts';
+import type {LimitsOf} from '../schedule/rules.ts';
 import type {Next, Schedule, Visit} from '../schedule/schedule.ts';
 import type {CrawlDatum} from '../schema/crawldb.ts';
 import type {Capture} from '../schema/fetch.ts';
 import type {ParseRow} from '../schema/parse.ts';
 import {effectOf, isOverload, reasonClass} from './effect.ts';
 import {forgetHistory} from './row.ts';
+import {afterRedirect, afterVisit, scheduledFrom} from './visit.ts';
 
 /**
  * The state machine of updatedb (Nutch: CrawlDbReducer): a row and an outcome give the row after it. Nutch's
@@ -31,6 +33,8 @@ export interface Outcome
     | 'etag'
     | 'last_modified'
   > {
+  /** Media type of the answer; absent or null where there is none. */
+  readonly content_mime_type?: string | null;
   /** Null where the capture was not parsed. */
   readonly parse: ParseFacts | null;
   /** When the host may be asked next, by hoststate. */
@@ -39,7 +43,21 @@ export interface Outcome
 
 export interface TransitionPolicy {
   readonly schedule: Schedule;
-  readonly config: Pick<Config['schedule'], 'gone' | 'max_retries' | 'retry' | 'refused'>;
+  /** Time of the job, ms since the epoch: no visit counts as later than that. */
+  readonly now?: number;
+  /** Bounds of one page; those of the schedule where absent. */
+  readonly limitsOf?: LimitsOf;
+  readonly config: Pick<
+    Config['schedule'],
+    | 'gone'
+    | 'max_retries'
+    | 'retry'
+    | 'refused'
+    | 'redirect'
+    | 'duplicate'
+    | 'importance'
+    | 'min_change_bits'
+  >;
   readonly waits: HostWaits;
 }
 
@@ -53,7 +71,7 @@ export function applyOutcome(row: CrawlDatum, outcome: Outcome, policy: Transiti
     case 'redirect':
       return redirect(row, outcome, policy);
     case 'gone':
-      return gone(fetched(row, outcome), policy);
+      return gone(fetched(row, outcome), outcome, policy);
     case 'refused':
       return refused(row, outcome, policy);
     case 'url_failure':
@@ -73,7 +91,7 @@ function success(row: CrawlDatum, outcome: Outcome, policy: TransitionPolicy): C
   const kept = parse === null && change === 'unmodified' ? row : null;
   return {
     ...fetched(row, outcome),
-    ...next(policy.schedule.visited(visitOf(row, outcome, change))),
+    ...afterVisit(row, outcome, policy),
     status: failed ? 'parse_failed' : change === 'unmodified' ? 'notmodified' : 'fetched',
     reason: failed ? parse.reason : null,
     retries: 0,
@@ -116,7 +134,7 @@ function notModified(row: CrawlDatum, outcome: Outcome, policy: TransitionPolicy
   const parseFailed = row.status === 'parse_failed';
   return {
     ...fetched(row, outcome),
-    ...next(policy.schedule.visited(visitOf(row, outcome, 'unmodified'))),
+    ...afterVisit(row, outcome, policy),
     status: parseFailed ? 'parse_failed' : 'notmodified',
     reason: parseFailed ? row.reason : null,
     retries: 0,
@@ -132,17 +150,17 @@ function notModified(row: CrawlDatum, outcome: Outcome, policy: TransitionPolicy
 function redirect(row: CrawlDatum, outcome: Outcome, policy: TransitionPolicy): CrawlDatum {
   return {
     ...fetched(row, outcome),
-    ...next(policy.schedule.visited(visitOf(row, outcome, 'unknown'))),
+    ...afterRedirect(row, outcome, policy),
     status: outcome.status === 'redir_perm' ? 'redir_perm' : 'redir_temp',
     retries: 0,
     duplicate_of: null,
   };
 }
 
-/** A row that has its `fetch_time` already, made gone. */
-function gone(row: CrawlDatum, policy: TransitionPolicy): CrawlDatum {
+/** A row that has the facts of the fetch already, made gone. */
+function gone(row: CrawlDatum, outcome: Outcome, policy: TransitionPolicy): CrawlDatum {
   const visit = {
-    fetchTime: (row.fetch_time ?? row.next_fetch_time).getTime(),
+    fetchTime: scheduledFrom(outcome, policy),
     intervalS: row.fetch_interval_s,
     fixed: row.fixed_interval,
   };
@@ -151,6 +169,7 @@ function gone(row: CrawlDatum, policy: TransitionPolicy): CrawlDatum {
     ...next(goneSchedule(visit, policy.schedule.bounds, policy.config.gone)),
     status: 'gone',
     duplicate_of: null,
+    hinted_time: null,
   };
 }
 
@@ -161,7 +180,7 @@ function refused(row: CrawlDatum, outcome: Outcome, policy: TransitionPolicy): C
     ...base,
     status: 'gone',
     reason: outcome.reason,
-    next_fetch_time: new Date(outcome.fetch_time.getTime() + policy.config.refused),
+    next_fetch_time: new Date(scheduledFrom(outcome, policy) + policy.config.refused),
     duplicate_of: null,
   };
 }
@@ -169,9 +188,9 @@ function refused(row: CrawlDatum, outcome: Outcome, policy: TransitionPolicy): C
 function urlFailure(row: CrawlDatum, outcome: Outcome, policy: TransitionPolicy): CrawlDatum {
   const retries = row.retries + 1;
   const failed = {...fetched(row, outcome), retries};
-  if (retries >= policy.config.max_retries) return {...gone(failed, policy), reason: 'retry_limit'};
+  if (retries >= policy.config.max_retries) return {...gone(failed, outcome, policy), reason: 'retry_limit'};
   const due = retryTime(
-    outcome.fetch_time.getTime(),
+    scheduledFrom(outcome, policy),
     retries,
     policy.config.retry,
     policy.schedule.bounds.maxS,
@@ -182,7 +201,7 @@ function urlFailure(row: CrawlDatum, outcome: Outcome, policy: TransitionPolicy)
 function hostFailure(row: CrawlDatum, outcome: Outcome, policy: TransitionPolicy): CrawlDatum {
   const last = reasonClass(row.reason) === 'host' ? row.fetch_time : null;
   const due = hostRetryTime({
-    fetchTime: outcome.fetch_time.getTime(),
+    fetchTime: scheduledFrom(outcome, policy),
     overloaded: isOverload(outcome.reason),
     hostAllowed: outcome.host_allowed?.getTime() ?? null,
     lastWait: last === null ? null : row.next_fetch_time.getTime() - last.getTime(),
@@ -207,16 +226,6 @@ function fetched(row: CrawlDatum, outcome: Outcome): CrawlDatum {
 function updated(row: CrawlDatum, outcome: Outcome): Pick<CrawlDatum, 'updated_segment'> {
   const newest = row.updated_segment;
   return {updated_segment: newest !== null && newest > outcome.segment ? newest : outcome.segment};
-}
-
-function visitOf(row: CrawlDatum, outcome: Outcome, change: Visit['change']): Visit {
-  return {
-    fetchTime: outcome.fetch_time.getTime(),
-    intervalS: row.fetch_interval_s,
-    fixed: row.fixed_interval,
-    change,
-    modifiedTime: row.modified_time?.getTime() ?? null,
-  };
 }
 
 function next({intervalS, nextFetchTime}: Next): Pick<CrawlDatum, 'fetch_interval_s' | 'next_fetch_time'> {

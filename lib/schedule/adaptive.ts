@@ -23,15 +23,15 @@ export interface AdaptiveFactors {
 export function adaptiveSchedule(bounds: Bounds, factors: AdaptiveFactors): Schedule {
   return {
     bounds,
-    visited({fetchTime, intervalS, fixed, change, modifiedTime}) {
-      const given = givenInterval(intervalS, bounds);
+    visited({fetchTime, intervalS, fixed, change, modifiedTime, bounds: limits = bounds}) {
+      const given = givenInterval(intervalS, limits);
       if (fixed) return after(fetchTime, given);
       const factor = {modified: factors.changed, unmodified: factors.unchanged, unknown: 1}[change];
       if (factors.syncDelta === undefined || modifiedTime === null || change === 'modified')
-        return after(fetchTime, clampInterval(given * factor, bounds));
+        return after(fetchTime, clampInterval(given * factor, limits));
       const sinceChange = Math.max(0, (fetchTime - modifiedTime) / 1000);
-      const interval = clampInterval(Math.max(given * factor, sinceChange), bounds);
-      const wait = Math.max(interval - factors.syncDelta * sinceChange, bounds.minS);
+      const interval = clampInterval(Math.max(given * factor, sinceChange), limits);
+      const wait = Math.max(interval - factors.syncDelta * sinceChange, limits.minS);
       return {intervalS: interval, nextFetchTime: fetchTime + Math.round(wait * 1000)};
     },
   };

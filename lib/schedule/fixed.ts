@@ -4,9 +4,9 @@ import {after, type Bounds, clampInterval, givenInterval, type Schedule} from '.
 export function fixedSchedule(bounds: Bounds): Schedule {
   return {
     bounds,
-    visited({fetchTime, intervalS, fixed}) {
-      const given = givenInterval(intervalS, bounds);
-      return after(fetchTime, fixed ? given : clampInterval(given, bounds));
+    visited({fetchTime, intervalS, fixed, bounds: limits = bounds}) {
+      const given = givenInterval(intervalS, limits);
+      return after(fetchTime, fixed ? given : clampInterval(given, limits));
     },
   };
 }

@@ -16,6 +16,12 @@ export interface Visit {
   readonly change: 'modified' | 'unmodified' | 'unknown';
   /** Fetch time of the last visit that found a change, before this one; null if there was none. */
   readonly modifiedTime: number | null;
+  /** Past visits, this one included: lib/schedule/visit-history.ts. */
+  readonly history: Uint8Array | null;
+  /** How much the freshness of the page counts, 1 for an ordinary one. */
+  readonly weight: number;
+  /** Bounds of this page, where they aren't those of the schedule. */
+  readonly bounds?: Bounds;
 }
 
 export interface Next {

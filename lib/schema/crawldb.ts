@@ -4,7 +4,7 @@ import {type Row, table} from './table.ts';
 
 export const crawldb = table({
   name: 'crawldb',
-  version: 2,
+  version: 3,
   doc: 'One row for each URL known to the crawl: its state after the last updatedb.',
   key: ['host_key', 'url_key'],
   columns: {
@@ -137,6 +137,32 @@ export const crawldb = table({
       nullable: true,
       since: 2,
       doc: 'For a sitemap: index files on the way to it, 0 for one named by robots.txt or by hand. Null for pages.',
+    },
+    visit_history: {
+      type: 'bytes',
+      nullable: true,
+      since: 3,
+      doc: 'A byte for each of the last 32 visits that could be compared, oldest first: the high bit is set where the page had changed, the others are the interval, 60 s × 2^(code / 6).',
+    },
+    change_rate: {
+      type: 'double',
+      nullable: true,
+      since: 3,
+      unit: 'changes a day',
+      doc: 'Estimate from the visit history, by Cho and Garcia-Molina; null before a visit could be compared.',
+    },
+    hinted_time: {
+      type: 'timestamp',
+      nullable: true,
+      since: 3,
+      doc: 'When a sitemap or feed was seen that moved the coming visit up; null after that visit.',
+    },
+    hints_followed: {type: 'int32', nullable: true, since: 3, doc: 'Visits that were moved up so.'},
+    hints_right: {
+      type: 'int32',
+      nullable: true,
+      since: 3,
+      doc: 'Those of them that found a change; what hints are worth is read off the two.',
     },
   },
 });

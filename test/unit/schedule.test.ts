@@ -16,6 +16,8 @@ const visit = (changes: Partial<Visit>): Visit => ({
   fixed: false,
   change: 'unknown',
   modifiedTime: null,
+  history: null,
+  weight: 1,
   ...changes,
 });
 
