@@ -1,6 +1,8 @@
 import type {Config} from '../lib/config/settings.ts';
 import {segmentTime} from '../lib/crawldb/segment-id.ts';
 import {CrawlError} from '../lib/errors.ts';
+import {boundsOf} from '../lib/schedule/from-config.ts';
+import {scheduleRules} from '../lib/schedule/rules.ts';
 import type {FileRef, SegmentInfo} from '../lib/store/manifest-types.ts';
 import type {Snapshot} from '../lib/store/store.ts';
 import {urlPolicy} from '../lib/url/normalize.ts';
@@ -47,6 +49,7 @@ export const updatedb = defineJob({
       effects.log('info', 'nothing_to_apply', {segments: options.segments});
       return undefined;
     }
+    scheduleRules(config.schedule.rules, boundsOf(config.schedule)); // told before anything is read
     const texts = await readPolicyTexts(config, store.dir);
     const policy = heldPolicy(snapshot, urlPolicy(config.url, texts.urlRules));
     const history = historyOf(snapshot, chosen);

@@ -49,14 +49,7 @@ export interface TransitionPolicy {
   readonly limitsOf?: LimitsOf;
   readonly config: Pick<
     Config['schedule'],
-    | 'gone'
-    | 'max_retries'
-    | 'retry'
-    | 'refused'
-    | 'redirect'
-    | 'duplicate'
-    | 'importance'
-    | 'min_change_bits'
+    'gone' | 'max_retries' | 'retry' | 'refused' | 'redirect' | 'duplicate' | 'importance' | 'min_change_bits'
   >;
   readonly waits: HostWaits;
 }

@@ -125,6 +125,9 @@ export function scheduledFrom({fetch_time}: Pick<Outcome, 'fetch_time'>, {now}: 
   return Math.min(fetch_time.getTime(), now ?? Number.POSITIVE_INFINITY);
 }
 
-function columnsOf({intervalS, nextFetchTime}: Next): Pick<CrawlDatum, 'fetch_interval_s' | 'next_fetch_time'> {
+function columnsOf({
+  intervalS,
+  nextFetchTime,
+}: Next): Pick<CrawlDatum, 'fetch_interval_s' | 'next_fetch_time'> {
   return {fetch_interval_s: intervalS, next_fetch_time: new Date(nextFetchTime)};
 }

@@ -5,7 +5,9 @@ import {fixedSchedule} from './fixed.ts';
 import type {Bounds, Schedule} from './schedule.ts';
 
 /** The bounds that hold where no rule says otherwise. Settings are milliseconds, schedules seconds. */
-export function boundsOf(config: Pick<Config['schedule'], 'interval' | 'min_interval' | 'max_interval'>): Bounds {
+export function boundsOf(
+  config: Pick<Config['schedule'], 'interval' | 'min_interval' | 'max_interval'>,
+): Bounds {
   const seconds = (ms: number) => Math.max(1, Math.min(Math.round(ms / 1000), 2 ** 31 - 1));
   return {
     firstS: seconds(config.interval),

@@ -88,7 +88,7 @@ function matcher(
     case 'type': {
       const start = lower.endsWith('*') ? lower.slice(0, -1) : null;
       return ({type}) => {
-        const plain = type?.split(';', 1)[0]!.trim().toLowerCase();
+        const plain = type === null ? undefined : type.split(';', 1)[0]!.trim().toLowerCase();
         return plain !== undefined && (start === null ? plain === lower : plain.startsWith(start));
       };
     }

@@ -1,10 +1,11 @@
-import {type PageGroup, priceFor} from './freshness.ts';
-import {age, freshness, intervalAt} from './freshness.ts';
+import {changeRate} from './change-rate.ts';
+import {age, freshness, intervalAt, type PageGroup, priceFor} from './freshness.ts';
 import {nextPrice, type Price} from './price.ts';
 import {after, type Bounds, clampInterval, type Schedule} from './schedule.ts';
 import type {ChangingPage} from './synthetic-web.ts';
 import {addVisit, readHistory} from './visit-history.ts';
-import {changeRate} from './change-rate.ts';
+
+export type {ChangingPage} from './synthetic-web.ts';
 
 /**
  * A crawl in small, on a clock of its own: pages change, visits are as many as the budget allows, a schedule sets when
@@ -106,7 +107,8 @@ function scheduleAt(contender: Contender, price: Price | null): Scheduler {
       state.due = now + next.intervalS;
     };
   }
-  const schedule = contender.kind === 'schedule' ? contender.schedule : contender.at(price?.price ?? contender.first);
+  const schedule =
+    contender.kind === 'schedule' ? contender.schedule : contender.at(price?.price ?? contender.first);
   return (state, change, now) => {
     const {intervalS, nextFetchTime} = schedule.visited({
       fetchTime: now * 1000,
@@ -133,7 +135,8 @@ function visit(state: State, now: number, meter: Meter, schedule: Scheduler): vo
   }
   schedule(state, change, now);
   if (first || change === 'modified') state.modified = now * 1000;
-  if (first || change === 'modified' || state.nextChange <= now) state.nextChange = state.page.nextChange(now);
+  if (first || change === 'modified' || state.nextChange <= now)
+    state.nextChange = state.page.nextChange(now);
   state.last = now;
 }
 

@@ -37,7 +37,9 @@ export interface WebShape {
 
 export function syntheticWeb({kind, pages, leastRate, mostRate}: WebShape, random: Random): ChangingPage[] {
   return Array.from({length: pages}, () => {
-    const rate = (kind === 'clumped' ? clumpedRate(leastRate, mostRate, random) : spread(leastRate, mostRate, random)) / dayS;
+    const rate =
+      (kind === 'clumped' ? clumpedRate(leastRate, mostRate, random) : spread(leastRate, mostRate, random)) /
+      dayS;
     switch (kind) {
       case 'poisson':
       case 'clumped':
