@@ -1,6 +1,6 @@
 import cliProgress from 'cli-progress';
 import type {Progress} from '../lib/effects.ts';
-import {bytes, count, span} from './words.ts';
+import {bytes, count, span, visible} from './words.ts';
 
 const patienceMs = 1000; // STYLE: progress for everything longer than a second
 
@@ -11,11 +11,16 @@ export function progressLine(title: string, point: Progress, elapsedMs: number):
     `${title}  ${count(point.done)}${point.total === undefined ? '' : ` of ${count(point.total)}`} ${point.unit}`,
     `${rate >= 100 ? count(Math.round(rate)) : rate.toFixed(1)}/s`,
   ];
-  if (point.total !== undefined && rate > 0 && point.total > point.done)
-    parts.push(`${span(((point.total - point.done) / rate) * 1000)} left`);
+  const byRate =
+    point.total !== undefined && rate > 0 && point.total > point.done
+      ? ((point.total - point.done) / rate) * 1000
+      : undefined;
+  const leftMs = point.leftMs ?? byRate;
+  if (leftMs !== undefined) parts.push(`${span(leftMs)} left`);
   for (const [name, value] of Object.entries(point.facts ?? {}))
     if (name === 'bytes' && typeof value === 'number') parts.push(bytes(value));
-    else parts.push(`${typeof value === 'number' ? count(value) : value} ${name.replaceAll('_', ' ')}`);
+    else if (typeof value === 'string') parts.push(`${name.replaceAll('_', ' ')} ${visible(value)}`);
+    else parts.push(`${count(value)} ${name.replaceAll('_', ' ')}`);
   return parts.join(' · ');
 }
 

@@ -89,6 +89,21 @@ async function runTask<O extends OptionDeclarations>(
   }
 }
 
+/** Figures of tasks together: numbers added, words of the last that has any, the longest time left. */
+function sumOfFacts(points: readonly Progress[]): Pick<Progress, 'facts' | 'leftMs'> {
+  const facts: Record<string, string | number> = {};
+  for (const point of points)
+    for (const [name, value] of Object.entries(point.facts ?? {})) {
+      const before = facts[name];
+      facts[name] = typeof value === 'number' && typeof before === 'number' ? before + value : value;
+    }
+  const left = points.flatMap(({leftMs}) => (leftMs === undefined ? [] : [leftMs]));
+  return {
+    ...(Object.keys(facts).length === 0 ? {} : {facts}),
+    ...(left.length === 0 ? {} : {leftMs: Math.max(...left)}),
+  };
+}
+
 /** Adds up the progress of tasks that run side by side. */
 class ProgressSum {
   readonly #points: (Progress | undefined)[];
@@ -112,7 +127,7 @@ class ProgressSum {
     this.#report({
       done,
       unit: point.unit,
-      ...(point.facts === undefined ? {} : {facts: point.facts}),
+      ...sumOfFacts(known),
       ...(complete ? {total: totals.reduce((sum: number, total) => sum + (total ?? 0), 0)} : {}),
     });
   }

@@ -29,6 +29,8 @@ export interface Progress {
   readonly total?: number;
   /** What is counted: `pages`, `rows`. */
   readonly unit: string;
+  /** Expected time to the end, where the work knows better than its rate so far. */
+  readonly leftMs?: number;
   /** Further figures for the line, in order. */
   readonly facts?: Readonly<Record<string, string | number>>;
 }

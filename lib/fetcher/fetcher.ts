@@ -12,15 +12,15 @@
  */
 import type {Config} from '../config/settings.ts';
 import {CrawlError} from '../errors.ts';
-import type {HttpRequest, ResponseHead} from '../http/exchange.ts';
+import type {ResponseHead} from '../http/exchange.ts';
 import type {Reason} from '../schema/reason.ts';
-import {maxSitemapBytes} from '../sitemap/sitemap.ts';
-import {mimeOf} from './captures.ts';
+import {HostAddresses} from './addresses.ts';
 import {type FetchHost, originOf} from './hosts.ts';
 import {type Hours, openFrom, parseHours} from './hours.ts';
 import {failedOnTheWay, OutageWatch} from './outage.ts';
-import {header} from './outcome.ts';
+import {type HostFigures, hostFigures, progressPoint, standstill} from './progress.ts';
 import type {RateLimit} from './rate.ts';
+import {RequestMaker} from './requests.ts';
 import type {FetchEnd, FetcherSettings, StopReason} from './settings.ts';
 import {rateOfAll} from './shared.ts';
 import {Waiter} from './waiter.ts';
@@ -31,6 +31,7 @@ export type {CaptureSink, FetchEnd, FetcherSettings, StopReason} from './setting
 
 const graceMs = 10_000; // chosen: how long running requests may take after a signal
 const progressMs = 250; // chosen: as often as a terminal is worth redrawing
+const figuresMs = 1000; // chosen: beside it the look at 100,000 hosts takes one percent
 const rulesMs = 2500; // with the loop's own tick, a rule by hand holds within five seconds
 const diskCheckMs = 1000; // chosen: a disk does not fill its last gigabyte faster
 
@@ -45,12 +46,12 @@ export class Fetcher {
   readonly #config: Config;
   readonly #outage: OutageWatch<Ended>;
   readonly #rate: RateLimit;
-  readonly #headers: readonly (readonly [string, string])[];
+  readonly #requests: RequestMaker;
+  readonly #addresses: HostAddresses;
   readonly #clockStart: number;
   readonly #monotonicStart: number;
   readonly #hours: Hours | null;
   readonly #waiter: Waiter;
-  #resolving = 0;
   #failure: {readonly error: unknown} | null = null;
   #stop: StopReason | null = null;
   #closing = false;
@@ -58,6 +59,9 @@ export class Fetcher {
   #nextDiskCheck = 0;
   #nextRules = 0;
   #reads = 0;
+  #figures: HostFigures | null = null;
+  #nextFigures = 0;
+  #doneBefore = 0;
 
   constructor(settings: FetcherSettings) {
     const {config, effects} = settings;
@@ -66,11 +70,6 @@ export class Fetcher {
     this.#outage = new OutageWatch(config.fetch.outage_hosts);
     this.#rate = settings.shared?.rate ?? rateOfAll(config);
     this.#hours = parseHours(config.fetch.hours);
-    this.#headers = [
-      ['Accept', config.fetch.accept],
-      ['Accept-Language', config.fetch.accept_language],
-      ['Accept-Encoding', config.fetch.accept_encoding],
-    ];
     this.#clockStart = effects.now();
     this.#monotonicStart = effects.monotonic();
     this.work = new FetchWork(
@@ -78,6 +77,8 @@ export class Fetcher {
       () => this.now(),
       () => this.#waiter.wake(),
     );
+    this.#requests = new RequestMaker(settings, this.#rate, () => this.now());
+    this.#addresses = new HostAddresses(settings.client, this.work, settings.maxActive);
     this.#waiter = new Waiter(effects, (error) => {
       this.#failure ??= {error};
     });
@@ -95,6 +96,7 @@ export class Fetcher {
     effects.signal.addEventListener('abort', onAbort);
     if (effects.signal.aborted) onAbort();
     let ending: Reason | null;
+    this.#doneBefore = this.work.worklist.done;
     try {
       this.work.endResting();
       ending = this.#settings.closed ? 'closed' : await this.#loop();
@@ -129,9 +131,12 @@ export class Fetcher {
         await this.#probe(deadline);
         continue;
       }
+      this.#addresses.ahead(now);
       const slow = Math.max(this.#rate.waitUntil(now), openFrom(this.#hours, now));
       const turn =
-        this.#resolving > this.#settings.maxActive ? ({kind: 'busy'} as const) : this.work.queues.next(now);
+        this.#addresses.awaited > this.#settings.maxActive
+          ? ({kind: 'busy'} as const)
+          : this.work.queues.next(now);
       if (turn.kind === 'done') return null;
       if (turn.kind === 'ready') {
         if (slow >= deadline && this.work.queues.active === 0) return 'window';
@@ -142,10 +147,10 @@ export class Fetcher {
           if (++this.#reads % 1024 === 0) await new Promise(setImmediate);
         }
       } else if (turn.kind === 'wait') {
-        const idle = this.work.queues.active === 0 && this.#resolving === 0;
+        const idle = this.work.queues.active === 0 && this.#addresses.awaited === 0;
         if (idle && turn.until >= deadline) return 'window';
         await this.#waiter.pause(Math.min(turn.until, deadline) - now);
-      } else if (this.#outage.suspects > 0 && this.work.queues.active === 0 && this.#resolving === 0)
+      } else if (this.#outage.suspects > 0 && this.work.queues.active === 0 && this.#addresses.awaited === 0)
         this.#settleSuspects();
       else await this.#waiter.pause(deadline - now);
     }
@@ -185,7 +190,7 @@ export class Fetcher {
     const index = this.work.queues.peek(host.queue)!;
     const item = this.work.worklist.get(index);
     if (!host.resolved) {
-      this.#resolve(host, item.url);
+      void this.#addresses.resolve(host, item.url, now).then(() => this.#waiter.wake());
       return;
     }
     if (item.kind === 'robots') {
@@ -213,37 +218,6 @@ export class Fetcher {
     this.#ask(host, item, now);
   }
 
-  /** Looks up the host's address; it gets its next turn when that is known. */
-  #resolve(host: FetchHost, url: string): void {
-    this.work.queues.hold(host.queue);
-    this.#resolving++;
-    const known = (addresses: readonly string[]) => {
-      this.#resolving--;
-      this.work.hosts.setAddresses(host, addresses);
-      this.work.queues.release(host.queue);
-      this.#waiter.wake();
-    };
-    // A look-up that fails is seen again, with its reason, when the host is asked.
-    this.#settings.client.addresses(url).then(known, () => known([]));
-  }
-
-  /** A robots.txt is read one byte beyond its limit, so that a cut is noticed; sitemaps may be as long as their protocol lets them. */
-  #maxBodyOf({kind, sitemap}: WorkItem): number {
-    const {robots, fetch} = this.#config;
-    if (kind === 'robots') return robots.max_size + 1;
-    return sitemap ? Math.max(fetch.max_body, maxSitemapBytes) : fetch.max_body;
-  }
-
-  /** Bodies are read as fast as fetch.max_bandwidth and the host's own limit let them be. */
-  #paceOf({rate}: FetchHost): Pick<HttpRequest, 'pace'> {
-    if (!this.#rate.pacesBytes && !rate?.pacesBytes) return {};
-    const pace = (bytes: number) => {
-      const now = this.now();
-      return Math.max(this.#rate.received(now, bytes), rate?.received(now, bytes) ?? 0);
-    };
-    return {pace};
-  }
-
   #ask(host: FetchHost, item: WorkItem, now: number): void {
     if (!this.#settings.leaseOk())
       throw new CrawlError('TASK_FAILED', 'another attempt has taken over this fetch; this one stops');
@@ -252,32 +226,13 @@ export class Fetcher {
     this.#rate.sent(now);
     host.rate?.sent(now);
     this.work.tally.asked(item.kind);
-    const {fetch} = this.#config;
-    const conditional = item.held !== null && fetch.conditional ? conditions(item) : [];
-    let typeRefused: string | null = null;
-    const request: HttpRequest = {
-      url: item.url,
-      headers: conditional.length === 0 ? this.#headers : [...this.#headers, ...conditional],
-      maxBody: this.#maxBodyOf(item),
-      ...this.#paceOf(host),
-      ...(this.#config.scope.reject_types.length > 0 && item.kind !== 'robots'
-        ? {
-            wantBody: (head) => {
-              const type = mimeOf(header(head, 'content-type'));
-              if (type === null || head.status >= 300 || this.#settings.scope.checkType(type).accepted)
-                return true;
-              typeRefused = type;
-              return false;
-            },
-          }
-        : {}),
-    };
+    const {request, conditional, typeRefused} = this.#requests.make(item, host.rate);
     const sent = this.now();
     this.#settings.client
       .exchange(request)
       .then((exchange) => {
         const facts = {host, index, item, sent, ended: this.now(), exchange};
-        const done = {...facts, conditional: conditional.length > 0, typeRefused};
+        const done = {...facts, conditional, typeRefused: typeRefused()};
         const {notDue} = this.#settings;
         if (notDue === undefined || item.kind === 'robots' || !mayRedirect(exchange.head))
           return this.#ended(done);
@@ -352,7 +307,7 @@ export class Fetcher {
       const turn = this.work.queues.next(this.now());
       if (turn.kind !== 'ready') return;
       this.#turn(this.work.hosts.of(turn.host), this.now());
-      while ((this.work.queues.active > 0 || this.#resolving > 0) && !this.#over())
+      while ((this.work.queues.active > 0 || this.#addresses.awaited > 0) && !this.#over())
         await this.#waiter.pause(Infinity);
     }
   }
@@ -364,7 +319,7 @@ export class Fetcher {
   /** Waits for the running requests; after a signal not for long: then they end as interrupted. */
   async #lastOnes(): Promise<void> {
     let grace: NodeJS.Timeout | undefined;
-    while ((this.work.queues.active > 0 || this.#resolving > 0) && this.#failure === null) {
+    while ((this.work.queues.active > 0 || this.#addresses.awaited > 0) && this.#failure === null) {
       if (this.#stop !== null) grace ??= setTimeout(() => void this.#settings.client.close(), graceMs);
       await this.#waiter.pause(Infinity);
     }
@@ -395,26 +350,32 @@ export class Fetcher {
 
   #report(now: number, last: boolean): void {
     this.#nextProgress = now + progressMs;
-    const {worklist, queues} = this.work;
+    const {worklist, queues, tally, hosts} = this.work;
+    if (last) this.#figures = null;
+    else if (now >= this.#nextFigures) {
+      this.#figures = hostFigures(hosts, now);
+      this.#nextFigures = now + figuresMs;
+    }
     const elapsed = (now - this.#clockStart) / 1000;
-    this.#settings.progress({
-      done: worklist.done,
-      total: worklist.listed,
-      unit: 'pages',
-      facts: {
-        bytes: this.work.tally.counters.body_bytes_total ?? 0,
-        per_second: elapsed > 0 ? Math.round(worklist.done / elapsed) : 0,
-        ...(last ? {} : {active: queues.active, waiting: queues.scheduled}),
-        ...(this.#outage.since === null ? {} : {waiting_for: 'own network'}),
-      },
-    });
+    const state = {
+      now,
+      outage: this.#outage.since !== null,
+      open: openFrom(this.#hours, now),
+      free: this.#rate.waitUntil(now),
+      active: queues.active,
+    };
+    this.#settings.progress(
+      progressPoint(
+        {
+          done: worklist.done,
+          listed: worklist.listed,
+          active: queues.active,
+          bytes: tally.counters.body_bytes_total ?? 0,
+        },
+        this.#figures,
+        elapsed > 0 ? (worklist.done - this.#doneBefore) / elapsed : 0,
+        this.#figures === null ? null : standstill({...state, figures: this.#figures}),
+      ),
+    );
   }
-}
-
-/** Headers that make a request conditional. @see RFC 9110, 13.1.2 and 13.1.3 */
-function conditions(item: WorkItem): (readonly [string, string])[] {
-  const list: (readonly [string, string])[] = [];
-  if (item.held?.etag) list.push(['If-None-Match', item.held.etag]);
-  if (item.held?.lastModified) list.push(['If-Modified-Since', item.held.lastModified]);
-  return list;
 }

@@ -43,6 +43,23 @@ export class Heap<T extends HeapEntry> {
     this.moved(last);
   }
 
+  /**
+   * Entries of which `takes` is true, near the top first; not in full order.
+   * @param takes false for an entry means false for all that come after it
+   */
+  top(takes: (entry: T) => boolean, most: number): T[] {
+    const found: T[] = [];
+    const places = [0];
+    for (let at = 0; at < places.length && found.length < most; at++) {
+      const place = places[at]!;
+      const entry = this.#entries[place];
+      if (entry === undefined || !takes(entry)) continue;
+      found.push(entry);
+      places.push(2 * place + 1, 2 * place + 2);
+    }
+    return found;
+  }
+
   #up(start: number): void {
     let place = start;
     while (place > 0) {

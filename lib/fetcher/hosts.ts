@@ -20,6 +20,8 @@ export interface FetchHost {
   changed: boolean;
   /** Its address is known, and with it the least delay. */
   resolved: boolean;
+  /** When it was last looked up. */
+  lookedUp: number;
   loopback: boolean;
   rule: Omit<HostRule, 'url_host_name'> | null;
   /** Its own limits of requests and bytes; null without any. */
@@ -77,6 +79,7 @@ export class FetchHosts {
       failuresHere: 0,
       changed: false,
       resolved: false,
+      lookedUp: 0,
       loopback: false,
       rule: null,
       rate: this.#rateBy(null),

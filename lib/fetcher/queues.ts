@@ -161,6 +161,11 @@ export class FetchQueues {
     return item;
   }
 
+  /** Hosts whose next turn is not after a time, those that come first among them. */
+  soon(until: number, most: number): HostQueue[] {
+    return this.#heap.top((host) => host.nextAllowed <= until, most);
+  }
+
   /** The host's first item, left where it is. */
   peek(host: HostQueue): number | undefined {
     return host.head < 0 ? undefined : host.head;

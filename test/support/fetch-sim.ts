@@ -117,6 +117,8 @@ export interface Sim {
   readonly web: SimWeb;
   readonly list: readonly (string | Partial<FetchlistRow>)[];
   readonly addresses?: (url: string) => readonly string[];
+  /** The same, taking time. */
+  readonly lookUp?: (url: string) => Promise<readonly string[]>;
   readonly settings?: Partial<FetcherSettings>;
   readonly onRequest?: (url: string, maxBody: number) => void;
   /** Told of each piece of a body that is read at a pace. */
@@ -304,7 +306,10 @@ class SimClient implements HttpClient {
   }
 
   async addresses(url: string): Promise<readonly string[]> {
-    return this.#sim.addresses?.(url) ?? [`10.0.0.${new URL(url).hostname.length}`];
+    return (
+      (await this.#sim.lookUp?.(url)) ??
+      this.#sim.addresses?.(url) ?? [`10.0.0.${new URL(url).hostname.length}`]
+    );
   }
   release(): void {}
   async close(): Promise<void> {
