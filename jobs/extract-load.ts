@@ -5,6 +5,7 @@ import {CrawlError} from '../lib/errors.ts';
 import type {Extractor} from '../lib/extract/contract.ts';
 import {readDeclaration} from '../lib/extract/declaration.ts';
 import type {LoadedExtractor} from '../lib/extract/run.ts';
+import {readYamlExtractor} from '../lib/extract/yaml.ts';
 import {type ExtractorSource, stemOf} from './extract-source.ts';
 
 /** Time that the top of a module may take, ms. Chosen: imports of large packages on a busy machine. */
@@ -15,7 +16,8 @@ export const maxLoadMs = 30_000;
  * EXTRACTOR_INVALID with all that is wrong, each with its place.
  */
 export async function loadExtractor(source: ExtractorSource): Promise<LoadedExtractor> {
-  const {path} = source;
+  const {path, yaml} = source;
+  if (yaml !== undefined) return readYamlExtractor(yaml, path, stemOf(path));
   const exported = exportOf(await importModule(path));
   if (typeof exported !== 'object' || exported === null)
     throw invalid(path, ['it has no default export; wanted is an object with columns and extract']);

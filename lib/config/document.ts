@@ -1,6 +1,6 @@
 import {isAlias, isMap, isScalar, LineCounter, type Node, parseDocument, stringify} from 'yaml';
 
-/** crawl.yaml as text: the only file that knows the YAML library. */
+/** crawl.yaml and other YAML as text: the only file that knows the YAML library. */
 
 /** A key with its place and its value. */
 export interface YamlEntry {
@@ -18,8 +18,15 @@ export interface YamlProblem {
   readonly problem: string;
 }
 
-/** The top-level entries of a YAML text, or what is wrong with it. Keys given twice are a problem; aliases are resolved. */
-export function readYaml(text: string): {entries: readonly YamlEntry[]} | {problems: readonly YamlProblem[]} {
+/**
+ * The top-level entries of a YAML text, or what is wrong with it. Keys given twice are a problem; aliases are resolved.
+ *
+ * @param levels maps in each other that are given as entries; what lies deeper is data
+ */
+export function readYaml(
+  text: string,
+  levels = 2,
+): {entries: readonly YamlEntry[]} | {problems: readonly YamlProblem[]} {
   const lines = new LineCounter();
   const document = parseDocument(text, {
     lineCounter: lines,
@@ -40,13 +47,21 @@ export function readYaml(text: string): {entries: readonly YamlEntry[]} | {probl
   if (root === null) return {entries: []};
   return root
     ? {entries: root}
-    : {problems: [{line: 1, problem: 'the file must hold sections, as `politeness:`'}]};
+    : {
+        problems: [
+          {
+            line: 1,
+            problem:
+              levels === 2 ? 'the file must hold sections, as `politeness:`' : 'the file must hold keys',
+          },
+        ],
+      };
 
   /** Sections and settings; what lies deeper is data, and may hold itself by an alias. */
   function entriesOf(value: unknown, depth = 0): YamlEntry[] | undefined | null {
     const node = isAlias(value) ? value.resolve(document) : value;
     if (node === null || (isScalar(node) && node.value === null)) return null;
-    if (!isMap(node) || depth > 1) return undefined;
+    if (!isMap(node) || depth >= levels) return undefined;
     return node.items.map((pair) => {
       const key = pair.key as Node;
       const value = pair.value as Node | null;

@@ -23,7 +23,7 @@ export const columnTypes: readonly ColumnType[] = [
   'timestamp',
 ];
 
-const defaultTypes: readonly string[] = ['text/html', 'application/xhtml+xml'];
+export const defaultTypes: readonly string[] = ['text/html', 'application/xhtml+xml'];
 /** Columns of an extractor. Chosen: nobody means more, and each is a column chunk a task. */
 const maxColumns = 500;
 

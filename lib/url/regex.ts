@@ -11,6 +11,8 @@ export interface Pattern {
   test(text: string): boolean;
   /** Matches the whole text. */
   testWhole(text: string): boolean;
+  /** The first match: its first group where the pattern has groups, else the whole of it; null without one. */
+  find(text: string): string | null;
   /** All matches replaced, in Java's syntax: `$1` and `${name}` are groups, `\\$` is a dollar. */
   replace(text: string, replacement: string): string;
   /** What is wrong with a replacement: it names a group that the pattern has not. Undefined if nothing is. */
@@ -45,6 +47,10 @@ export function compilePattern(
     source,
     test: (text) => re.test(text),
     testWhole: (text) => re.testExact(text),
+    find: (text) => {
+      const matcher = re.matcher(text);
+      return matcher.find() ? (matcher.group(re.groupCount() > 0 ? 1 : 0) ?? null) : null;
+    },
     replace: (text, replacement) => re.matcher(text).replaceAll(replacement, true),
     replacementProblem: (replacement) => {
       for (const [part, digit, name, bare] of replacement.matchAll(
