@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import {readdirSync} from 'node:fs';
 import {join} from 'node:path';
 import {test} from 'node:test';
+import {defaultOptions} from '../../cli/rounds.ts';
 import {parse} from '../../jobs/parse.ts';
 import {jobHarness} from '../support/job-harness.ts';
 import {commitFetched} from '../support/parse-captures.ts';
@@ -62,10 +63,7 @@ test('each extractor of the folder runs on pages of its kind', async (t) => {
   const files = readdirSync(folder).filter((name) => /\.(ts|mjs|yaml)$/.test(name));
   assert.equal(files.length, 4);
   const report = await crawl.run(parse, {
-    segment: [],
-    as: undefined,
-    all: false,
-    stale: false,
+    ...defaultOptions(parse),
     with: files.map((name) => join(folder, name)),
   });
   assert.equal(report.counters.extractions_failed_total, 0);

@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import {writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {test} from 'node:test';
+import {defaultOptions} from '../../cli/rounds.ts';
 import {parse} from '../../jobs/parse.ts';
 import {type JobHarness, jobHarness} from '../support/job-harness.ts';
 import {commitFetched} from '../support/parse-captures.ts';
 
-const none = {segment: [], as: undefined, all: false, stale: false, where: undefined, with: []};
+const none = defaultOptions(parse);
 const html = ['Content-Type: text/html; charset=utf-8'];
 const segment = '20260101000000';
 
