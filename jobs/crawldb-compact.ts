@@ -134,7 +134,7 @@ async function wholeBase({db, ctx, params}: Work): Promise<readonly BucketPlan[]
   return Array.from({length: buckets}, (_, bucket) => {
     const range = rangeOf(bucket, buckets);
     const here = old.filter(({first, last}) => first <= range.last && last >= range.first);
-    return {...range, files: here.flatMap((one) => one.files), live, parts: 1, links: 0};
+    return {bucket, buckets, files: here.flatMap((one) => one.files), live, parts: 1};
   });
 }
 
@@ -155,7 +155,7 @@ function batches(buckets: readonly BucketPlan[]): readonly (readonly BucketPlan[
 
 async function compactBatch(work: Work, batch: readonly BucketPlan[]): Promise<FileRef[]> {
   const {db, ctx} = work;
-  const here = batch.map(hosts).join(' OR ');
+  const here = batch.map(({bucket, buckets}) => hosts(rangeOf(bucket, buckets))).join(' OR ');
   await db.run(`CREATE OR REPLACE VIEW delta_here AS SELECT * FROM crawldb_delta WHERE ${here};
 CREATE OR REPLACE VIEW link_here AS SELECT * FROM inlinks_live WHERE ${here}`);
   await db.run(sql.taken);

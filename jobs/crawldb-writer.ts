@@ -17,7 +17,7 @@ import type {DatabaseParams} from './task-database.ts';
  */
 
 export {compactBuckets, compactionEdit, isCompaction} from './crawldb-compact.ts';
-export {writeRows} from './crawldb-lists.ts';
+export {writeBucket, writeRows} from './crawldb-lists.ts';
 export {
   type DatabaseParams,
   databaseParams,
@@ -39,7 +39,8 @@ export interface DeltaResult {
 }
 
 /**
- * Writes the rows of the table `delta` and the host counts that follow. The table `counted (host_key, url_host_name,
+ * Writes the rows of the table `delta`, which were read without `inlinks` among the inputs (or those changes would count
+ * twice), and the host counts that follow. The table `counted (host_key, url_host_name,
  * url_host_registered_domain, pages_fetched, body_bytes, over_budget)` holds what is added to the counts besides;
  * it is made empty where the job has none.
  */

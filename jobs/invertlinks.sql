@@ -1,13 +1,13 @@
--- Links turned round. Views: crawldb, captures (fetch), parse, outlinks, linkdb. Table segs (segment).
+-- Links turned round. Views: captures (fetch), parse, outlinks, linkdb, linksources. Table segs (segment).
+-- What is written is what these segments tell; of what was there before only pages that are told again are looked up.
 
--- step: sources
--- Pages whose links are told anew: of each the newest capture of these segments, unless the linkdb or the crawldb
--- has a newer one. A page that is gone, has become a redirect, or could not be parsed links to nothing that is known
--- any more; a failed fetch says nothing.
-CREATE TABLE source AS
-WITH told AS (
+-- step: told
+-- Pages whose links are told: of each the newest capture of these segments. A page that is gone, has become a
+-- redirect, or could not be parsed links to nothing that is known any more; a failed fetch says nothing.
+CREATE TABLE told AS
+WITH capture AS (
   SELECT
-    c.host_key, c.url_key, c.segment, c.capture_id, c.fetch_time, c.hop,
+    c.host_key, c.url_key, c.segment, c.capture_id, c.fetch_time,
     p.capture_id IS NOT NULL AND c.status = 'success' AS parsed
   FROM captures c
   JOIN segs s USING (segment)
@@ -18,25 +18,45 @@ WITH told AS (
       OR c.status IN ('redir_temp', 'redir_perm')
       OR (c.status = 'gone' AND c.fetch_status IS NOT NULL)
     )
-), newest AS (
-  SELECT * FROM told
-  QUALIFY row_number() OVER (
-    PARTITION BY host_key, url_key ORDER BY fetch_time DESC, segment DESC, capture_id
-  ) = 1
-), have AS (
-  SELECT source_host_key AS host_key, source_url_key AS url_key, max(fetch_time) AS fetch_time
-  FROM linkdb GROUP BY ALL
 )
-SELECT n.*
-FROM newest n
+SELECT * FROM capture
+QUALIFY row_number() OVER (
+  PARTITION BY host_key, url_key ORDER BY fetch_time DESC, segment DESC, capture_id
+) = 1;
+
+-- step: applied
+-- Where a later segment was applied: what the crawldb holds of these pages.
+CREATE TABLE applied AS
+SELECT host_key, url_key, last_success_segment FROM crawldb_of('told');
+
+-- step: unapplied
+CREATE TABLE applied (host_key UBIGINT, url_key UBIGINT, last_success_segment VARCHAR)
+
+-- step: derive
+-- A linkdb from before there were linksources: each page with links in it was told.
+CREATE OR REPLACE VIEW linksources AS
+SELECT
+  source_host_key, source_url_key, max(fetch_time) AS fetch_time, false AS again, 0::BIGINT AS revision
+FROM linkdb GROUP BY source_host_key, source_url_key
+
+-- step: sources
+-- The told pages, unless the linkdb or the crawldb has a newer capture of one; and whether the linkdb had it before.
+CREATE TABLE source AS
+WITH have AS (
+  SELECT l.source_host_key AS host_key, l.source_url_key AS url_key, max(l.fetch_time) AS fetch_time
+  FROM linksources l JOIN told t ON t.host_key = l.source_host_key AND t.url_key = l.source_url_key
+  GROUP BY ALL
+)
+SELECT t.*, h.fetch_time IS NOT NULL AS again
+FROM told t
 LEFT JOIN have h USING (host_key, url_key)
-LEFT JOIN (SELECT host_key, url_key, last_success_segment FROM crawldb) c USING (host_key, url_key)
-WHERE (h.fetch_time IS NULL OR h.fetch_time <= n.fetch_time)
-  AND (c.last_success_segment IS NULL OR c.last_success_segment <= n.segment);
+LEFT JOIN applied a USING (host_key, url_key)
+WHERE (h.fetch_time IS NULL OR h.fetch_time <= t.fetch_time)
+  AND (a.last_success_segment IS NULL OR a.last_success_segment <= t.segment);
 
 -- step: links
 -- The links of these pages, one row a source and target. Links that are not followed for what they point at or how
--- are none between pages; a link too deep or marked nofollow is one all the same. $internal, $external.
+-- are none between pages; a link too deep or marked nofollow is one all the same. $internal, $external, $revision.
 CREATE TABLE new_link AS
 WITH sighting AS (
   SELECT l.*
@@ -55,54 +75,40 @@ SELECT
   arg_min(kind, position) AS kind,
   count(*)::INTEGER AS links,
   to_host_key = from_host_key AS internal,
-  min(fetch_time) AS fetch_time, min(segment) AS segment
+  min(fetch_time) AS fetch_time, min(segment) AS segment,
+  $revision::BIGINT AS revision
 FROM sighting
 GROUP BY to_host_key, to_url_key, from_host_key, from_url_key;
 
--- step: linkdb
--- The linkdb with these pages' links in place of their old ones; of more than $max_inlinks to a page the best stay:
--- higher score of the source, then its key.
-CREATE TABLE next_link AS
-WITH merged AS (
-  SELECT o.*
-  FROM linkdb o ANTI JOIN (SELECT host_key AS source_host_key, url_key AS source_url_key FROM source) s
-  USING (source_host_key, source_url_key)
-  UNION ALL
-  SELECT * FROM new_link
-), crowded AS (
-  SELECT target_host_key, target_url_key FROM merged GROUP BY ALL HAVING count(*) > $max_inlinks
-), best AS (
-  SELECT m.*
-  FROM merged m
-  SEMI JOIN crowded USING (target_host_key, target_url_key)
-  LEFT JOIN (SELECT host_key, url_key, score FROM crawldb) c
-    ON c.host_key = m.source_host_key AND c.url_key = m.source_url_key
-  QUALIFY row_number() OVER (
-    PARTITION BY m.target_host_key, m.target_url_key
-    ORDER BY coalesce(c.score, 0) DESC, m.source_host_key, m.source_url_key
-  ) <= $max_inlinks
-)
-SELECT * FROM merged ANTI JOIN crowded USING (target_host_key, target_url_key)
-UNION ALL
-SELECT * FROM best;
+-- step: old
+-- The links that pages told again had before.
+CREATE TABLE old_link AS
+SELECT l.target_host_key, l.target_url_key, l.source_host_key, l.source_url_key
+FROM linkdb l
+SEMI JOIN (SELECT host_key AS source_host_key, url_key AS source_url_key FROM source WHERE again) s
+USING (source_host_key, source_url_key)
 
--- step: inlinks
--- Rows of the crawldb whose number of linking pages changes.
-CREATE TABLE delta AS
-WITH counted AS (
-  SELECT target_host_key AS host_key, target_url_key AS url_key, count(*)::INTEGER AS inlinks
-  FROM next_link
-  GROUP BY ALL
+-- step: nothing_old
+CREATE TABLE old_link (
+  target_host_key UBIGINT, target_url_key UBIGINT, source_host_key UBIGINT, source_url_key UBIGINT
 )
-SELECT c.* REPLACE (coalesce(n.inlinks, 0)::INTEGER AS inlinks)
-FROM crawldb c LEFT JOIN counted n USING (host_key, url_key)
-WHERE c.inlinks <> coalesce(n.inlinks, 0);
+
+-- step: change
+-- By how much the number of pages that link to a URL changes.
+CREATE TABLE change AS
+SELECT host_key, url_key, sum(n)::INTEGER AS inlinks
+FROM (
+  SELECT target_host_key AS host_key, target_url_key AS url_key, 1 AS n FROM new_link
+  UNION ALL
+  SELECT target_host_key, target_url_key, -1 FROM old_link
+)
+GROUP BY ALL
+HAVING sum(n) <> 0
 
 -- step: totals
 SELECT
-  (SELECT count(*) FROM next_link)::BIGINT AS links,
-  (SELECT count(*) FROM next_link n ANTI JOIN linkdb o
-    USING (target_host_key, target_url_key, source_host_key, source_url_key))::BIGINT AS added,
-  (SELECT count(*) FROM linkdb o ANTI JOIN next_link n
-    USING (target_host_key, target_url_key, source_host_key, source_url_key))::BIGINT AS removed,
-  (SELECT count(*) FROM delta)::BIGINT AS rows;
+  (SELECT count(*) FROM new_link)::BIGINT AS told,
+  (SELECT count(*) FROM old_link)::BIGINT AS old,
+  (SELECT count(*) FROM new_link n SEMI JOIN old_link o
+    USING (target_host_key, target_url_key, source_host_key, source_url_key))::BIGINT AS kept,
+  (SELECT count(*) FROM change)::BIGINT AS rows;

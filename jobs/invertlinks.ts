@@ -1,28 +1,29 @@
+import {sumRows} from '../lib/crawldb/layout.ts';
 import {CrawlError} from '../lib/errors.ts';
-import {linkdb} from '../lib/schema/linkdb.ts';
+import type {TableName} from '../lib/schema/tables.ts';
 import type {FileRef, SegmentInfo} from '../lib/store/manifest-types.ts';
 import type {Snapshot} from '../lib/store/store.ts';
 import {
-  compactBuckets,
-  compactionEdit,
-  crawldbNext,
   type DatabaseParams,
   databaseParams,
-  filesOf,
-  isCompaction,
-  nextRevision,
+  inlinksSlot,
   openTaskDatabase,
   rowsTable,
-  writeRows,
 } from './crawldb-writer.ts';
 import {defineJob, type Task, type TaskContext, type TaskResult} from './job.ts';
+import {inlinksAfter, type LinkWork, linksAfter} from './linkdb-writer.ts';
 import {readSql} from './sql-file.ts';
 
 const sql = readSql(import.meta.url, './invertlinks.sql', [
+  'told',
+  'applied',
+  'unapplied',
+  'derive',
   'sources',
   'links',
-  'linkdb',
-  'inlinks',
+  'old',
+  'nothing_old',
+  'change',
   'totals',
 ]);
 
@@ -31,13 +32,20 @@ interface InvertParams {
   readonly internal: boolean;
   readonly external: boolean;
   readonly maxInlinks: number;
+  /** Versions of the linkdb and of `inlinks` that the commit makes. */
   readonly revision: number;
+  readonly inlinksRevision: number;
+  /** A later segment was applied: what the crawldb holds may be newer. */
+  readonly overtaken: boolean;
+  /** Links in the linkdb so far. */
+  readonly links: number;
   readonly database: DatabaseParams;
 }
 
 /**
  * Who links to a page (Nutch: LinkDb). The links of a page are those of its newest parse: links that disappeared
- * disappear here too. Sets the number of linking pages in the crawldb.
+ * disappear here too. Writes what the segments tell, and by how much the number of linking pages of a URL changes; the
+ * linkdb so far is read for pages that are told again, and for buckets that take up their deltas.
  */
 export const invertlinks = defineJob({
   name: 'invertlinks',
@@ -58,18 +66,24 @@ export const invertlinks = defineJob({
       effects.log('info', 'nothing_to_invert', {segments: options.segments});
       return undefined;
     }
+    const {slots, summary} = snapshot.manifest;
+    const links = await snapshot.files('linkdb');
+    const slot = await inlinksSlot(snapshot);
     const params: InvertParams = {
       segments,
       internal: config.links.internal,
       external: config.links.external,
       maxInlinks: config.links.max_inlinks,
-      revision: nextRevision(snapshot),
+      revision: (slots.linkdb?.version ?? 0) + 1,
+      inlinksRevision: slot.version + 1,
+      overtaken: isOvertaken(snapshot, segments),
+      links: summary.links ?? sumRows(links.filter(({table}) => table === 'linkdb')),
       database: databaseParams(config),
     };
-    const rows = await snapshot.files('crawldb');
     const inputs = [
-      ...rows,
-      ...(await snapshot.files('linkdb')),
+      ...(await snapshot.files('crawldb')),
+      ...links,
+      ...slot.files,
       ...(await snapshot.tableFiles('fetch', segments)),
       ...(await snapshot.tableFiles('parse', segments)),
       ...(await snapshot.tableFiles('outlinks', segments)),
@@ -79,33 +93,32 @@ export const invertlinks = defineJob({
       now: effects.now(),
       ...(segments.length === 1 && {segment: segments[0]!}),
       tasks: [{stage: 0, part: 0, inputs, params: {...params}}],
-      facts: {
-        crawldb: rows,
-        database: params.database,
-        inverted: segments.map((id) => [id, snapshot.segment(id).current]),
-      },
+      facts: {inverted: segments.map((id) => [id, snapshot.segment(id).current])},
     };
   },
 
-  run: (task, ctx) => (isCompaction(task) ? compactBuckets(task, ctx) : invert(task, ctx)),
+  run: (task, ctx) => invert(task, ctx),
 
-  next(plan, stage, results) {
-    if (stage > 0) return compactionEdit(results);
+  next(plan, _stage, results) {
     const inverted = plan.facts?.inverted as readonly (readonly [string, string])[];
     const segments: Record<string, Partial<SegmentInfo>> = {};
     for (const [id, parse] of inverted) segments[id] = {inverted: parse};
-    const edit = {
-      reads: ['linkdb', 'crawldb', ...inverted.map(([id]) => `segments/${id}`)],
-      writes: {linkdb: filesOf(results[0], 'linkdb')},
-      segments,
-      summary: results[0]?.facts?.summary as Record<string, number>,
+    const {linkdb, inlinks, summary} = results[0]!.facts as unknown as InvertFacts;
+    return {
+      edit: {
+        reads: ['linkdb', 'inlinks', 'crawldb', ...inverted.map(([id]) => `segments/${id}`)],
+        writes: {linkdb, inlinks},
+        segments,
+        summary,
+      },
     };
-    const delta = filesOf(results[0], 'crawldb');
-    if (delta.every((file) => file.rows === 0)) return {edit};
-    const before = plan.facts?.crawldb as readonly FileRef[];
-    return crawldbNext(plan, stage, before, delta, edit, plan.facts?.database as DatabaseParams);
   },
 });
+
+/** Whether the crawldb may hold newer captures of the pages of these segments. */
+function isOvertaken(snapshot: Snapshot, segments: readonly string[]): boolean {
+  return snapshot.segments.some((id) => id > segments[0]! && snapshot.segment(id).applied !== undefined);
+}
 
 function chooseSegments(snapshot: Snapshot, names: readonly string[]): readonly string[] {
   const ids = names.length > 0 ? [...new Set(names)].sort() : snapshot.segments;
@@ -120,38 +133,56 @@ function chooseSegments(snapshot: Snapshot, names: readonly string[]): readonly 
   });
 }
 
+interface InvertFacts {
+  readonly linkdb: readonly FileRef[];
+  readonly inlinks: readonly FileRef[];
+  readonly summary: Readonly<Record<string, number>>;
+}
+
 async function invert(task: Task, ctx: TaskContext): Promise<TaskResult> {
   const params = task.params as unknown as InvertParams; // made by plan
-  const tables = ['crawldb', 'linkdb', 'fetch', 'parse', 'outlinks'] as const;
-  const db = await openTaskDatabase(task, ctx, params.database, tables);
+  const of = (table: TableName) => task.inputs.filter((file) => file.table === table);
+  const tables = ['crawldb', 'linkdb', 'linksources', 'fetch', 'parse', 'outlinks'] as const;
+  const db = await openTaskDatabase(withoutInlinks(task), ctx, params.database, tables);
   try {
     const segs = await rowsTable(db, 'segs', {segment: {type: 'text'}});
     await segs.insert(params.segments.map((segment) => ({segment})));
+    await db.run(sql.told);
+    await db.run(params.overtaken ? sql.applied : sql.unapplied);
+    const derived = of('linksources').length === 0 && of('linkdb').length > 0;
+    if (derived) await db.run(sql.derive);
     await db.run(sql.sources);
-    await db.run(sql.links, {internal: params.internal, external: params.external});
-    await db.run(sql.linkdb, {max_inlinks: params.maxInlinks});
-    await db.run(sql.inlinks);
-    const [totals] = await db.all<{links: number; added: number; removed: number; rows: number}>(sql.totals);
-    const links = await db.copy(
-      `SELECT * FROM next_link
-       ORDER BY target_host_key, target_url_key, source_host_key, source_url_key`,
-      {},
-      await ctx.store.create(linkdb, 'linkdb'),
-    );
-    const delta = await writeRows(db, ctx, params.revision);
-    const {links: total = 0, added = 0, removed = 0, rows = 0} = totals ?? {};
+    await db.run(sql.links, {
+      internal: params.internal,
+      external: params.external,
+      revision: params.revision,
+    });
+    const [again] = await db.all<{n: number}>('SELECT count(*) AS n FROM source WHERE again');
+    await db.run((again?.n ?? 0) > 0 ? sql.old : sql.nothing_old);
+    await db.run(sql.change);
+    const [totals] = await db.all<{told: number; old: number; kept: number; rows: number}>(sql.totals);
+    const {told = 0, old = 0, kept = 0, rows = 0} = totals ?? {};
+    const work: LinkWork = {db, ctx, revision: params.revision, maxInlinks: params.maxInlinks};
+    const links = await linksAfter(work, of('linkdb'), of('linksources'), derived);
+    const inlinks = await inlinksAfter(db, ctx, of('crawldb'), of('inlinks'), params.inlinksRevision);
+    const total = params.links + told - old - links.surplus;
     return {
-      files: [links, ...delta],
+      files: [...links.written, ...inlinks.written],
       counters: {
         links_total: total,
-        links_added_total: added,
-        links_removed_total: removed,
+        links_added_total: told - kept,
+        links_removed_total: old - kept + links.surplus,
         rows_updated_total: rows,
       },
       reasons: {},
-      facts: {summary: {links: total}},
+      facts: {linkdb: links.files, inlinks: inlinks.files, summary: {links: total}} satisfies InvertFacts,
     };
   } finally {
     await db.close();
   }
+}
+
+/** `crawldb` is asked for what its rows hold; nobody here wants the sums of inlinks. */
+function withoutInlinks(task: Task): Task {
+  return {...task, inputs: task.inputs.filter(({table}) => table !== 'inlinks')};
 }

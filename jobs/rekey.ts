@@ -102,7 +102,8 @@ export const rekey = defineJob({
       linkdb: filesOf(result, 'linkdb'),
       inlinks: [], // the rows have them all
     };
-    return {edit: {reads, writes, policies, summary: result.facts?.summary as Record<string, number>}};
+    const summary = result.facts?.summary as Record<string, number>;
+    return {edit: {reads, writes, policies, summary: {...summary, links: result.counters.links_total ?? 0}}};
   },
 });
 

@@ -1,5 +1,5 @@
 import type {FileRef} from '../store/manifest-types.ts';
-import {type Bucket, bucketsOf, isDelta, type Range, rangeOf, revisionOf, sumRows} from './layout.ts';
+import {type Bucket, bucketsOf, isDelta, type Range, revisionOf, sumRows} from './layout.ts';
 
 /**
  * When a bucket takes up its share of the deltas. Incremental: a commit that makes the deltas too large writes a few
@@ -40,14 +40,16 @@ export interface CompactionPlan {
   readonly merge: readonly FileRef[];
 }
 
-export interface BucketPlan extends Range {
+/** A bucket to write anew; plain data, so that a plan can be kept. */
+export interface BucketPlan {
+  readonly bucket: number;
+  readonly buckets: number;
   /** Its files of the base. */
   readonly files: readonly FileRef[];
   /** Live rows in deltas, by estimate. */
   readonly live: number;
   /** Buckets that it becomes: 1, or a power of two. */
   readonly parts: number;
-  readonly links: number;
 }
 
 /** What a commit that leaves these files has to do besides; undefined for nothing. */
@@ -89,11 +91,11 @@ function heavy(buckets: readonly Weighed[], rule: CompactionRule): Weighed[] {
 }
 
 function planOf(bucket: Bucket, live: number, total: number, rule: CompactionRule): BucketPlan {
-  const {files, links} = bucket;
   const need = 2 ** Math.max(0, Math.ceil(Math.log2((bucket.rows + live) / rule.bucketRows)));
   // A bucket with one great host gets no smaller however often it is split.
   const most = Math.max(1, (4 * bucketsFor(total, rule)) / bucket.buckets);
-  return {...rangeOf(bucket.bucket, bucket.buckets), files, links, live, parts: Math.min(need, most)};
+  const {bucket: at, buckets, files} = bucket;
+  return {bucket: at, buckets, files, live, parts: Math.min(need, most)};
 }
 
 /** How many buckets so many rows need, all of one size. */

@@ -3,7 +3,7 @@ import {type Row, table} from './table.ts';
 
 export const linkdb = table({
   name: 'linkdb',
-  version: 1,
+  version: 2,
   doc: 'One row for each link to a page, from the newest parse of each source page (Nutch: linkdb).',
   key: ['target_host_key', 'target_url_key', 'source_host_key', 'source_url_key'],
   columns: {
@@ -24,6 +24,29 @@ export const linkdb = table({
     internal: {type: 'boolean', doc: 'Source and target are on one host.'},
     fetch_time: {type: 'timestamp', doc: 'When the source was fetched.'},
     segment: {type: 'text', doc: 'Segment of that fetch.'},
+    revision: {
+      type: 'count',
+      nullable: true,
+      since: 2,
+      doc: 'Version of the linkdb that wrote this row; when its source is told anew by a later one, it counts no more.',
+    },
   },
 });
 export type Inlink = Row<typeof linkdb>;
+
+export const linksources = table({
+  name: 'linksources',
+  version: 1,
+  doc: 'One row for each time that the links of a page were told to the linkdb; its files stand in the slot of the linkdb.',
+  key: ['source_host_key', 'source_url_key', 'revision'],
+  columns: {
+    source_host_key: {type: 'key', doc: 'Key of the page’s host.'},
+    source_url_key: {type: 'key', doc: 'Key of the page.'},
+    fetch_time: {type: 'timestamp', doc: 'When the page was fetched.'},
+    again: {
+      type: 'boolean',
+      doc: 'It had been told before: older links of the page may stand in the linkdb.',
+    },
+    revision: {type: 'count', doc: 'Version of the linkdb that the links came with.'},
+  },
+});

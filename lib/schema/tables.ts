@@ -5,7 +5,7 @@ import {fetch} from './fetch.ts';
 import {fetchlist} from './fetchlist.ts';
 import {hostrules, hoststate, hoststats, robots} from './hostdb.ts';
 import {inlinks} from './inlinks.ts';
-import {linkdb} from './linkdb.ts';
+import {linkdb, linksources} from './linkdb.ts';
 import {linkrank} from './linkrank.ts';
 import {outlinks} from './outlinks.ts';
 import {parse} from './parse.ts';
@@ -24,6 +24,7 @@ export const tables = {
   outlinks,
   extractions,
   linkdb,
+  linksources,
   inlinks,
   linkrank,
   robots,

@@ -121,7 +121,8 @@ class CrawlSnapshot implements Snapshot {
     segments: readonly string[] = this.segments,
   ): Promise<readonly FileRef[]> {
     if (table === 'extractions') return extractionFiles(this, 'current', segments);
-    if (!isSegmentTable(table)) return this.files(table);
+    if (!isSegmentTable(table))
+      return (await this.files(slotOf(table))).filter((file) => file.table === table);
     const files: FileRef[] = [];
     for (const id of segments) {
       const current = this.segment(id).current;
@@ -142,6 +143,11 @@ class CrawlSnapshot implements Snapshot {
   get segments(): readonly string[] {
     return Object.keys(this.manifest.segments).sort();
   }
+}
+
+/** The slot of a table of the whole crawl: its own, but for what belongs to the linkdb. */
+function slotOf(table: TableName): string {
+  return table === 'linksources' ? 'linkdb' : table;
 }
 
 /** Tables with a part in each segment: those whose rows carry the segment first. */

@@ -89,14 +89,44 @@ function baseQuery(files: readonly FileRef[], path: FilePath): string {
 
 /** Live rows of deltas: all forms of a URL that no bucket has taken up. */
 export function deltaQuery(files: readonly FileRef[], path: FilePath): string {
+  return liveQuery(tables.crawldb, files, path, 'host_key');
+}
+
+function liveQuery(table: Table, files: readonly FileRef[], path: FilePath, host: string): string {
   const deltas = files.filter(isDelta);
-  const table = seqTable(bucketsOf(files));
-  const most = Math.max(...table.seqs);
+  const taken = seqTable(bucketsOf(files));
+  const most = Math.max(...taken.seqs);
   const young = deltas.filter((file) => oldestOf(file) > most);
   const old = deltas.filter((file) => oldestOf(file) <= most);
-  if (old.length === 0) return filesQuery(tables.crawldb, young, path);
-  const live = `${filesQuery(tables.crawldb, old, path)} WHERE ${liveCondition(table)}`;
-  return young.length === 0 ? live : `${filesQuery(tables.crawldb, young, path)}\nUNION ALL\n${live}`;
+  if (old.length === 0) return filesQuery(table, young, path);
+  const live = `${filesQuery(table, old, path)} WHERE ${liveCondition(taken, host)}`;
+  return young.length === 0 ? live : `${filesQuery(table, young, path)}\nUNION ALL\n${live}`;
+}
+
+/** Rows of deltas of the linkdb that its buckets have not taken up. */
+export function linkDeltaQuery(links: readonly FileRef[], path: FilePath): string {
+  return liveQuery(tables.linkdb, links, path, 'target_host_key');
+}
+
+/**
+ * The linkdb: links of base and deltas without those of pages that were told anew since. A page that was told for the
+ * first time has none, so only those told again are looked for.
+ */
+export function linkdbQuery(links: readonly FileRef[], sources: readonly FileRef[], path: FilePath): string {
+  const passed = Math.min(...seqTable(bucketsOf(links)).seqs);
+  const again = sources.filter((file) => Number(file.facts?.again ?? 1) > 0 && revisionOf(file) > passed);
+  const base = links.filter((file) => !isDelta(file));
+  const rows = links.some(isDelta)
+    ? `${filesQuery(tables.linkdb, base, path)}\nUNION ALL\n${linkDeltaQuery(links, path)}`
+    : filesQuery(tables.linkdb, base, path);
+  if (again.length === 0) return rows;
+  return `SELECT l.* FROM (${rows}) l ANTI JOIN (
+  SELECT source_host_key, source_url_key, max(revision) AS told
+  FROM (${filesQuery(tables.linksources, again, path)})
+  WHERE again AND revision > ${passed}
+  GROUP BY ALL
+) s ON l.source_host_key = s.source_host_key AND l.source_url_key = s.source_url_key
+  AND coalesce(l.revision, 0) < s.told`;
 }
 
 /** Rows of `inlinks` that the buckets of the crawldb have not taken up. */

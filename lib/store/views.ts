@@ -15,6 +15,8 @@ import {
   type FilePath,
   filesQuery,
   hostdbQuery,
+  linkDeltaQuery,
+  linkdbQuery,
   liveInlinksQuery,
 } from './view-sql.ts';
 
@@ -72,6 +74,37 @@ export async function bindDeltas(
   const path: FilePath = (file) => store.path(file);
   await db.run(`${createView('crawldb_delta', deltaQuery(crawldb, path))}
 ${createView('inlinks_live', liveInlinksQuery(crawldb, inlinks, path))}`);
+}
+
+/** Some files of the linkdb as a view of this name, as the view `linkdb` has them. */
+export async function bindLinks(
+  db: Pick<Database, 'run'>,
+  store: {path(file: FileRef): string},
+  name: string,
+  links: readonly FileRef[],
+  sources: readonly FileRef[],
+): Promise<void> {
+  await db.run(
+    createView(
+      name,
+      linkdbQuery(links, sources, (file) => store.path(file)),
+    ),
+  );
+}
+
+/** Rows of deltas of the linkdb that its buckets have not taken up; files of the base only tell what those are. */
+export async function bindLinkDeltas(
+  db: Pick<Database, 'run'>,
+  store: {path(file: FileRef): string},
+  name: string,
+  links: readonly FileRef[],
+): Promise<void> {
+  await db.run(
+    createView(
+      name,
+      linkDeltaQuery(links, (file) => store.path(file)),
+    ),
+  );
 }
 
 /** Some files of the crawldb as a view. */
@@ -175,13 +208,23 @@ function tableViews(
 ): string {
   return (Object.entries(files) as [TableName, readonly FileRef[]][])
     .map(([name, list]) => {
-      const query =
-        name === 'crawldb' ? crawldbQuery(list, path, files.inlinks) : filesQuery(tables[name], list, path);
+      const query = tableQuery(name, list, files, path);
       const view = inMemory(name, list) ? createTable(name, query) : createView(name, query);
       // FETCH is a word of SQL, so that table's name needs quotes; `captures` is the same without.
       return name === 'fetch' ? `${view}\n${createView('captures', 'SELECT * FROM "fetch"')}` : view;
     })
     .join('\n');
+}
+
+function tableQuery(name: TableName, list: readonly FileRef[], files: FileLists, path: FilePath): string {
+  switch (name) {
+    case 'crawldb':
+      return crawldbQuery(list, path, files.inlinks);
+    case 'linkdb':
+      return linkdbQuery(list, files.linksources ?? [], path);
+    default:
+      return filesQuery(tables[name], list, path);
+  }
 }
 
 function crawldbParts(files: FileLists, path: FilePath, ways: BindWays): string {

@@ -1,0 +1,116 @@
+/**
+ * Rounds against a crawldb of a given size: generate, updatedb with compaction, invertlinks; what each takes, writes
+ * and holds in memory. The crawldb is made first, and kept where --dir names a folder, so that a second run goes on
+ * with it. Peak memory is that of the process so far, so it only rises: one job a process is the exact way.
+ *
+ * timeout 180 nice -n 10 node --import tsx test/bench/crawldb-rounds.ts [--rows 1000000] [--pages 20000] [--links 50]
+ *   [--rounds 3] [--memory 2GB] [--scores ties|different] [--dir FOLDER] [--skip generate,updatedb,invertlinks]
+ */
+import {existsSync} from 'node:fs';
+import {mkdtemp, rm, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {parseArgs} from 'node:util';
+import {embeddedExecutor} from '../../jobs/executor.ts';
+import {generate} from '../../jobs/generate.ts';
+import {invertlinks} from '../../jobs/invertlinks.ts';
+import type {Job} from '../../jobs/job.ts';
+import {runJob} from '../../jobs/run-job.ts';
+import {updatedb} from '../../jobs/updatedb.ts';
+import {loadConfig} from '../../lib/config/load.ts';
+import {defaultValue} from '../../lib/kinds.ts';
+import type {OptionDeclarations, OptionValues} from '../../lib/options.ts';
+import {makeScope} from '../../lib/scope/scope.ts';
+import {makeFolders, openCrawl} from '../../lib/store/crawl.ts';
+import {testEffects} from '../support/temporary-crawl.ts';
+import {baseJob, roundJob} from './crawldb-data.ts';
+
+const {values: given} = parseArgs({
+  options: {
+    rows: {type: 'string', default: '1000000'},
+    pages: {type: 'string', default: '20000'},
+    links: {type: 'string', default: '50'},
+    rounds: {type: 'string', default: '3'},
+    memory: {type: 'string', default: '2GB'},
+    scores: {type: 'string', default: 'ties'},
+    dir: {type: 'string'},
+  },
+});
+const dir = given.dir ?? (await mkdtemp(join(tmpdir(), 'crawl-bench-')));
+const {config} = loadConfig({
+  env: {},
+  file: {
+    name: 'bench',
+    text: `storage:\n  memory: ${given.memory}\nbudget:\n  max_pages_per_host: 1000000\n`,
+  },
+});
+const digest = makeScope(config.scope, config.url, config.links, []).digest;
+const world = {
+  rows: Number(given.rows),
+  ties: given.scores === 'ties',
+  now: Date.UTC(2026, 5, 1),
+};
+const effects = testEffects(world.now);
+
+async function timed<O extends OptionDeclarations>(
+  label: string,
+  job: Job<O>,
+  options: Partial<OptionValues<O>>,
+) {
+  const defaults = Object.fromEntries(
+    Object.entries(job.options).map(([name, declaration]) => [name, defaultValue(declaration)]),
+  );
+  const cpu = process.cpuUsage();
+  const start = performance.now();
+  const report = await runJob(job, {...defaults, ...options} as OptionValues<O>, {
+    dir,
+    config,
+    effects,
+    executor: embeddedExecutor({concurrency: 1}),
+  });
+  const used = process.cpuUsage(cpu);
+  const files = Object.values((await report.snapshot.store.head()).manifest.slots);
+  const written = report.facts.length === 0 ? 0 : await bytesOf(report.run);
+  console.log(
+    `${label.padEnd(14)} ${((performance.now() - start) / 1000).toFixed(1).padStart(6)} s ${((used.user + used.system) / 1e6).toFixed(1).padStart(6)} s CPU, ` +
+      `${(written / 1e6).toFixed(1)} MB written, peak ${Math.round(process.resourceUsage().maxRSS / 1024)} MB, ${files.length} slots ${JSON.stringify(report.counters)}`,
+  );
+  return report;
+}
+
+/** Bytes of the files of a run that the present manifest names. */
+async function bytesOf(run: string): Promise<number> {
+  const snapshot = await (await openCrawl(dir)).head();
+  let sum = 0;
+  for (const slot of Object.keys(snapshot.manifest.slots))
+    for (const file of await snapshot.files(slot)) if (file.key.includes(run)) sum += file.bytes;
+  return sum;
+}
+
+if (!existsSync(join(dir, 'crawl.yaml'))) {
+  await makeFolders(dir);
+  await writeFile(join(dir, 'crawl.yaml'), '');
+  await timed('made up', baseJob(world), {});
+}
+const head = await (await openCrawl(dir)).head();
+const base = head.manifest.slots.crawldb;
+console.log(
+  `${base?.rows} rows, ${base?.files} files, ${((base?.bytes ?? 0) / (base?.rows ?? 1)).toFixed(1)} bytes a row`,
+);
+const before = head.segments.length;
+for (let round = before; round < before + Number(given.rounds); round++) {
+  world.now += 86_400_000;
+  effects.pass(86_400_000);
+  const made = await timed('generate', generate, {topN: Number(given.pages), maxPerHost: 100});
+  const segment = made.plan?.segment;
+  if (segment === undefined) throw new Error('nothing is due');
+  await timed('(fetch)', roundJob({...world}, segment, round, Number(given.links), digest), {});
+  await timed('updatedb', updatedb, {segments: [segment]});
+  await timed('invertlinks', invertlinks, {segments: [segment]});
+}
+const last = (await (await openCrawl(dir)).head()).manifest.slots;
+for (const name of ['crawldb', 'linkdb', 'inlinks', 'hoststats'])
+  console.log(
+    `${name}: ${last[name]?.rows ?? 0} rows, ${last[name]?.files ?? 0} files, ${((last[name]?.bytes ?? 0) / 1e6).toFixed(1)} MB`,
+  );
+if (given.dir === undefined) await rm(dir, {recursive: true});
