@@ -14,6 +14,10 @@ export const globalOptions = {
   json: {kind: 'flag', default: false, doc: 'Data, errors and log as JSON, one object a line.'},
   debug: {kind: 'flag', default: false, doc: 'Log details, and show stack traces.'},
   contact: {kind: 'text', doc: 'Sets agent.contact: URL or e-mail address at which a webmaster reaches you.'},
+  memory: {
+    kind: 'text',
+    doc: 'Sets storage.memory, as 1GB: what each job may hold in DuckDB; the rest spills to disk.',
+  },
   set: {
     kind: 'map',
     default: {},
@@ -23,6 +27,12 @@ export const globalOptions = {
   version: {kind: 'flag', short: 'V', default: false, doc: 'Show the version.'},
 } as const satisfies OptionDeclarations;
 
+/** Options that stand for a setting. */
+const shortcuts = [
+  ['contact', 'agent.contact'],
+  ['memory', 'storage.memory'],
+] as const;
+
 export function globalsOf(parsed: ParsedArguments): Globals {
   const {values, given} = parsed;
   const settings = Object.entries(values.set ?? {}).map(([key, text]) => ({
@@ -30,11 +40,12 @@ export function globalsOf(parsed: ParsedArguments): Globals {
     key,
     texts: [text],
   }));
-  const contact = given.contact;
-  if (contact !== undefined) {
-    if (settings.some(({key}) => key === 'agent.contact'))
-      throw new CrawlError('USAGE', 'both --contact and --set agent.contact are given');
-    settings.push({flag: '--contact', key: 'agent.contact', texts: [...contact]});
+  for (const [option, key] of shortcuts) {
+    const texts = given[option];
+    if (texts === undefined) continue;
+    if (settings.some((setting) => setting.key === key))
+      throw new CrawlError('USAGE', `both --${option} and --set ${key} are given`);
+    settings.push({flag: `--${option}`, key, texts: [...texts]});
   }
   return {
     crawl: given.crawl?.[0],

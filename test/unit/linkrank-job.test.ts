@@ -66,6 +66,7 @@ function linkRow(source: string, target: string): Inlink {
     internal: from.host_key === to.host_key,
     fetch_time: new Date(0),
     segment: '20260101000000',
+    revision: null,
   };
 }
 
