@@ -16,7 +16,7 @@ export type Answer = object;
 /** One kind of `crawl check`: questions from arguments or from JSON lines, each with one answer. */
 export interface Checker {
   /** Answers; throws {@link BadQuestion} for an object that is no question. */
-  ask(question: Question): Answer;
+  ask(question: Question): Answer | Promise<Answer>;
   /** The answer for people, lines without the last line end. */
   show(question: Question, answer: Answer, colours: Output['colours']): string;
 }

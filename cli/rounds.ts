@@ -77,14 +77,32 @@ export function fetchClosing(report: RunReport): string[] {
 
 export function parseClosing(report: RunReport): string {
   if (report.outcome === 'nothing') return closing(report, 'nothing to parse');
-  const failed = counterOf(report, 'captures_failed_total');
+  const of = (name: string) => counterOf(report, name);
+  const failed = of('captures_failed_total');
+  const missed = of('extractions_failed_total');
+  const parsed = report.counters.captures_parsed_total !== undefined;
+  const extracted = report.counters.rows_extracted_total !== undefined;
   const text = [
-    `parsed ${counted(counterOf(report, 'captures_parsed_total'), 'page')}`,
+    ...(parsed ? [`parsed ${counted(of('captures_parsed_total'), 'page')}`] : []),
     ...(failed > 0 ? [`${counted(failed, 'failure')}`] : []),
-    counted(counterOf(report, 'outlinks_total'), 'link'),
-    `${counted(counterOf(report, 'outlinks_rejected_total'), 'rejected', 'rejected')}`,
+    ...(parsed
+      ? [
+          counted(of('outlinks_total'), 'link'),
+          `${counted(of('outlinks_rejected_total'), 'rejected', 'rejected')}`,
+        ]
+      : []),
+    ...(extracted ? [`extracted ${counted(of('rows_extracted_total'), 'row')}`] : []),
+    ...(missed > 0 ? [`extractors failed on ${counted(missed, 'page')} (see extractions)`] : []),
   ].join(', ');
   return closing(report, text);
+}
+
+/** Before hours of fetching: an extractor of crawl.yaml that cannot be loaded is told now, not at the parse. */
+export async function checkExtractors(context: CommandContext): Promise<void> {
+  const {dir, config} = await context.crawl();
+  if (config.parse.extractors.length === 0) return;
+  const {describeExtractors} = await import('../jobs/extract-describe.ts');
+  await describeExtractors([], config, dir, context.effects);
 }
 
 export function updateClosing(report: RunReport): string {

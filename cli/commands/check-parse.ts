@@ -1,8 +1,9 @@
+import type {ExtractCheck, ExtractTrial} from '../../jobs/extract-check.ts';
 import type {PolicyTexts} from '../../jobs/policy-texts.ts';
 import {type CheckedLink, checkParse, type ParseCheck} from '../../lib/parse/check.ts';
 import {normalizeUrl, type UrlPolicy} from '../../lib/url/normalize.ts';
 import {BadQuestion, type Checker, type CheckSettings, optionalText, type Question} from '../checker.ts';
-import type {Output} from '../output.ts';
+import {jsonValue, type Output} from '../output.ts';
 import {count, counted, visible} from '../words.ts';
 
 /** What the checker of documents needs beside the settings. */
@@ -11,10 +12,12 @@ export interface ParseCheckerInput extends CheckSettings {
   readonly texts: PolicyTexts;
   /** Bytes of the file that a question names. Throws {@link BadQuestion} where it cannot be read. */
   readFile(name: string): Uint8Array;
+  /** Extractors to try. */
+  readonly trial?: ExtractTrial | undefined;
 }
 
 /** `crawl check parse`: what the parsers read in a document. */
-export function parseChecker({config, policy, texts, readFile}: ParseCheckerInput): Checker {
+export function parseChecker({config, policy, texts, readFile, trial}: ParseCheckerInput): Checker {
   return {
     ask(question) {
       const url = optionalText(question, 'url');
@@ -22,19 +25,18 @@ export function parseChecker({config, policy, texts, readFile}: ParseCheckerInpu
       if (given !== null && 'reason' in given) throw new BadQuestion(`"url" is none: ${given.detail}`);
       const contentType = optionalText(question, 'content_type');
       const contentEncoding = optionalText(question, 'content_encoding');
-      return checkParse(
-        {
-          body: bodyOf(question, readFile),
-          ...(url !== null && {url}),
-          ...(contentType !== null && {contentType}),
-          ...(contentEncoding !== null && {contentEncoding}),
-        },
-        config,
-        texts,
-      );
+      const document = {
+        body: bodyOf(question, readFile),
+        ...(url !== null && {url}),
+        ...(contentType !== null && {contentType}),
+        ...(contentEncoding !== null && {contentEncoding}),
+      };
+      const answer = checkParse(document, config, texts);
+      if (trial === undefined) return answer;
+      return trial(document).then((extracted) => ({...answer, extracted: jsonValue(extracted)}));
     },
     show(question, answer, colours) {
-      const found = answer as ParseCheck; // what ask gave
+      const found = answer as ParseCheck & {readonly extracted?: readonly ExtractCheck[]}; // what ask gave
       const name = optionalText(question, 'name') ?? optionalText(question, 'url') ?? 'document';
       return [
         colours.bold(visible(name)),
@@ -43,6 +45,7 @@ export function parseChecker({config, policy, texts, readFile}: ParseCheckerInpu
         ),
         ...found.outlinks.map((link) => linkText(link, colours)),
         ...found.errors.map((error) => colours.red(`  ${visible(error)}`)),
+        ...(found.extracted ?? []).flatMap((one) => extractText(one, colours)),
       ].join('\n');
     },
   };
@@ -106,4 +109,24 @@ function linkText(link: CheckedLink, colours: Output['colours']): string {
   const rule = link.rule === null ? '' : `, ${visible(link.rule)}`;
   const verdict = link.accepted ? '' : `  ${colours.red(`${link.reason ?? 'rejected'}${rule}`)}`;
   return `  ${colours.dim(link.kind.padEnd(10))}${visible(link.url ?? link.href)}${anchor}${rel}${verdict}`;
+}
+
+/** What an extractor gave: its rows, a line a value. */
+function extractText(found: ExtractCheck, colours: Output['colours']): string[] {
+  const why = [found.reason, found.error].filter((text) => text !== null).join(': ');
+  const head = `${colours.bold(found.extractor)}: ${
+    found.status === 'success'
+      ? ''
+      : `${found.status === 'failed' ? colours.red(found.status) : found.status}, `
+  }${counted(found.rows.length, 'row')}${why === '' ? '' : ` (${visible(why)})`}`;
+  return [
+    head,
+    ...found.rows.flatMap((row, at) =>
+      Object.entries(row).map(([name, value], column) => {
+        const number = column === 0 ? `${at}` : '';
+        const text = typeof value === 'string' ? value : JSON.stringify(value);
+        return `  ${colours.dim(number.padEnd(5))}${colours.dim(name.padEnd(14))} ${visible(text)}`;
+      }),
+    ),
+  ];
 }

@@ -38,6 +38,7 @@ const options = {
     doc: 'parse: URL of the document; http://localhost/ if absent. sitemap: URL of the file, for the host rule.',
   },
   contentType: {kind: 'text', doc: 'parse: what its Content-Type header says.'},
+  with: {kind: 'list', default: [], doc: 'parse: extractors to try on it.'},
 } as const;
 
 export const command = defineCommand({
@@ -58,6 +59,7 @@ export const command = defineCommand({
     ['crawl check sitemap sitemap.xml.gz', 'entries, and errors with their place'],
     ['crawl check sitemap https://example.org/sitemap.xml', 'the same, asked for politely'],
     ['crawl check parse page.html --url https://example.org/', 'charset, title, text, links'],
+    ['crawl check parse page.html --with products.ts', 'the same, and the rows of an extractor'],
     ['crawl cat URL | crawl check parse - --url URL', 'a page that the crawl holds'],
     ['crawl check url --jsonl < urls.jsonl', 'many'],
   ],
@@ -78,7 +80,9 @@ export const command = defineCommand({
         hint: 'See: crawl check --help',
       });
     const settings = await settingsOf(context);
-    const checker = await checkerOf(kind, settings, context.io.cwd);
+    if (kind !== 'parse' && args.options.with.length > 0)
+      throw new CrawlError('USAGE', '--with is for check parse alone');
+    const checker = await checkerOf(kind, settings, context, args.options.with);
     if (args.options.jsonl) return answerLines(checker, items, context);
     if (items.length === 0)
       throw new CrawlError(
@@ -86,7 +90,7 @@ export const command = defineCommand({
         `nothing to check: give ${kind === 'sitemap' || kind === 'parse' ? 'files' : 'URLs'}, or --jsonl`,
       );
     for (const question of await questionsOf(kind, items, args.options, context, settings)) {
-      const answer = answerGiven(question, checker);
+      const answer = await answerGiven(question, checker);
       await context.out.line(
         context.globals.json ? JSON.stringify(answer) : checker.show(question, answer, context.out.colours),
       );
@@ -108,14 +112,29 @@ async function settingsOf(context: CommandContext): Promise<CheckSettings> {
   }
 }
 
-async function checkerOf(kind: Kind, settings: CheckSettings, cwd: string): Promise<Checker> {
+async function checkerOf(
+  kind: Kind,
+  settings: CheckSettings,
+  {io: {cwd}, effects}: CommandContext,
+  extractors: readonly string[],
+): Promise<Checker> {
   if (kind === 'robots') return robotsChecker(settings);
   if (kind === 'sitemap') return sitemapChecker();
   if (kind === 'parse') {
     const {parseChecker} = await import('./check-parse.ts'); // the parsers: the other kinds do without
     const texts = await readPolicyTexts(settings.config, settings.dir);
     const {policy} = await readPolicies(settings.dir, settings.config);
-    return parseChecker({...settings, policy, texts, readFile: (name) => fileOfQuestion(resolve(cwd, name))});
+    const files = extractors.map((file) => resolve(cwd, file));
+    const trial =
+      files.length === 0
+        ? undefined
+        : await (await import('../../jobs/extract-check.ts')).tryExtractors(files, {
+            ...settings,
+            texts,
+            effects,
+          });
+    const read = (name: string) => fileOfQuestion(resolve(cwd, name));
+    return parseChecker({...settings, policy, texts, readFile: read, trial});
   }
   const {policy, scope} = await readPolicies(settings.dir, settings.config);
   return kind === 'url' ? urlChecker(policy) : scopeChecker(policy, scope);
@@ -174,9 +193,9 @@ async function inTurn<T>(items: readonly string[], make: (item: string) => Promi
 }
 
 /** The answer to a question made of arguments: what is wrong with them is an error of usage. */
-function answerGiven(question: Question, checker: Checker): object {
+async function answerGiven(question: Question, checker: Checker): Promise<object> {
   try {
-    return checker.ask(question);
+    return await checker.ask(question);
   } catch (error) {
     if (error instanceof BadQuestion) throw new CrawlError('USAGE', error.message);
     throw error;
@@ -221,7 +240,7 @@ async function answerLines(
     try {
       for await (const line of linesOf(file === '-' ? io.stdin : createReadStream(path))) {
         if (line.trim() === '') continue;
-        const answer = answerTo(line, checker);
+        const answer = await answerTo(line, checker);
         if ('error' in answer) bad++;
         waiting += `${JSON.stringify(answer)}\n`;
         if (waiting.length < batchSize) continue;
@@ -239,7 +258,7 @@ async function answerLines(
   return exitCodes.findings;
 }
 
-function answerTo(line: string, checker: Checker): object {
+async function answerTo(line: string, checker: Checker): Promise<object> {
   let question: unknown;
   try {
     question = JSON.parse(line);
@@ -249,7 +268,7 @@ function answerTo(line: string, checker: Checker): object {
   if (typeof question !== 'object' || question === null || Array.isArray(question))
     return {error: 'not an object'};
   try {
-    return checker.ask(question as Question); // any object
+    return await checker.ask(question as Question); // any object
   } catch (error) {
     if (error instanceof BadQuestion) return {error: error.message};
     throw error;

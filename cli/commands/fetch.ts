@@ -4,6 +4,7 @@ import {defineCommand} from '../command.ts';
 import {type ExitCode, exitCodes} from '../exit-codes.ts';
 import {close, dryRun, dryRunOption, without} from '../job-command.ts';
 import {
+  checkExtractors,
   fetchClosing,
   fetchSegment,
   fetchStop,
@@ -43,6 +44,7 @@ export const command = defineCommand({
         await context.runJob(fetch, {...fetchOptions, segment}, dryRun(context, true));
       return undefined;
     }
+    if (parseAfter) await checkExtractors(context);
     let code: ExitCode = exitCodes.done;
     for (const segment of segments) {
       const report = await fetchSegment(context, segment, {...fetchOptions, segment});

@@ -13,6 +13,7 @@ import {type ExitCode, exitCodes} from '../exit-codes.ts';
 import {nextStep} from '../next-step.ts';
 import {
   addSitemaps,
+  checkExtractors,
   defaultOptions,
   type FetchOptions,
   fetchSegment,
@@ -60,6 +61,7 @@ export const command = defineCommand({
     if (positionals.length > 0 && globals.crawl !== undefined)
       await initIfAbsent(context, resolve(io.cwd, globals.crawl));
     const {dir, config} = await context.crawl();
+    await checkExtractors(context);
     const rounds = new Rounds(context, dir, {
       fetch: {...defaultOptions(fetch), window: options.window},
       invertlinks: options.invertlinks,

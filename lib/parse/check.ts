@@ -1,10 +1,11 @@
 import type {Config} from '../config/settings.ts';
+import type {Outlink} from '../schema/outlinks.ts';
 import {makeScope, type RuleFile} from '../scope/scope.ts';
 import {identify} from '../url/keys.ts';
 import {normalizeUrl, parseBase, urlPolicy} from '../url/normalize.ts';
 import {pageOptions} from './options.ts';
 import {baseOf, linkRows} from './outlinks.ts';
-import {parsePage} from './page.ts';
+import {type PageInput, type ParsedPage, parsePage} from './page.ts';
 
 /** A document to try, with what a server would say of it. */
 export interface ParseCheckInput {
@@ -55,27 +56,42 @@ export interface CheckedLink {
   readonly rule: string | null;
 }
 
-/** For `crawl check parse`: what the parsers make of a document, with the configuration of a crawl. Pure. */
-export function checkParse(
+/** A document as a parse reads it. */
+export interface ReadDocument {
+  readonly input: PageInput;
+  readonly page: ParsedPage;
+  readonly rows: readonly Outlink[];
+  /** Links beyond the limit. */
+  readonly cut: number;
+  /** Base of relative links. */
+  readonly base: string;
+  resolve(href: string | null): string | null;
+}
+
+type ReadConfig = Pick<Config, 'parse' | 'links' | 'agent' | 'url' | 'scope'>;
+interface ReadTexts {
+  readonly urlRules?: RuleFile;
+  readonly scopeFiles: readonly RuleFile[];
+}
+
+/** Reads a document with the configuration of a crawl. Pure. */
+export function readDocument(
   input: ParseCheckInput,
-  config: Pick<Config, 'parse' | 'links' | 'agent' | 'url' | 'scope'>,
-  texts: {readonly urlRules?: RuleFile; readonly scopeFiles: readonly RuleFile[]} = {scopeFiles: []},
-): ParseCheck {
+  config: ReadConfig,
+  texts: ReadTexts = {scopeFiles: []},
+): ReadDocument {
   const policy = urlPolicy(config.url, texts.urlRules);
   const scope = makeScope(config.scope, config.url, config.links, texts.scopeFiles);
   const given = normalizeUrl(input.url ?? 'http://localhost/', policy);
   const url = 'url' in given ? given.url : 'http://localhost/';
-  const page = parsePage(
-    {
-      url,
-      header: null,
-      contentType: input.contentType ?? null,
-      contentEncoding: input.contentEncoding ?? null,
-      payload: input.body,
-    },
-    pageOptions(config),
-  );
-  const {columns} = page;
+  const pageInput = {
+    url,
+    header: null,
+    contentType: input.contentType ?? null,
+    contentEncoding: input.contentEncoding ?? null,
+    payload: input.body,
+  };
+  const page = parsePage(pageInput, pageOptions(config));
   const base = baseOf(url, page.base);
   const identity = identify(url);
   const {rows, cut} = linkRows(
@@ -92,7 +108,7 @@ export function checkParse(
       depth: 0,
       seed: null,
       base: parseBase(base),
-      nofollow: columns.robots_nofollow === true,
+      nofollow: page.columns.robots_nofollow === true,
     },
     {
       url: policy,
@@ -107,6 +123,13 @@ export function checkParse(
     const target = href === null ? undefined : normalizeUrl(href, policy, base);
     return target !== undefined && 'url' in target ? target.url : null;
   };
+  return {input: pageInput, page, rows, cut, base, resolve};
+}
+
+/** For `crawl check parse`: what the parsers make of a document, with the configuration of a crawl. Pure. */
+export function checkParse(input: ParseCheckInput, config: ReadConfig, texts?: ReadTexts): ParseCheck {
+  const {input: pageInput, page, rows, cut, base, resolve} = readDocument(input, config, texts);
+  const {columns} = page;
   const hex = (bytes: Uint8Array | null): string | null =>
     bytes === null ? null : Buffer.from(bytes).toString('hex');
   return {
@@ -123,7 +146,7 @@ export function checkParse(
     text_length: columns.text_length,
     main_text_length: columns.main_text?.length ?? null,
     canonical: resolve(page.canonical),
-    base: base === url ? null : base,
+    base: base === pageInput.url ? null : base,
     meta_refresh:
       columns.meta_refresh_s === null
         ? null

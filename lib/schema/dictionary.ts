@@ -27,7 +27,7 @@ Every table of a crawl is a set of Parquet files. The columns below are their co
 - Keys are XXH64 (seed 0) of the UTF-8 text, unsigned. A URL's identity is the pair \`host_key\`, \`url_key\`.
 - FETCH is a word of SQL: write \`FROM "fetch"\`, or \`FROM captures\`, which is the same.
 
-Views join them: \`hostdb\` (hosts: \`hoststate\`, \`hoststats\`, \`robots\`, \`hostrules\`), \`ccindex\` (captures under the column names of Common Crawl's index), \`parse_all\` and \`outlinks_all\` (every parse; \`parse\` and \`outlinks\` show the current one of each segment). \`fetch_live\`, in \`crawl sql\` alone, has the columns of \`fetch\` for fetches that are not finished; \`content_segment\` is null there until the fetch ends.
+Views join them: \`hostdb\` (hosts: \`hoststate\`, \`hoststats\`, \`robots\`, \`hostrules\`), \`ccindex\` (captures under the column names of Common Crawl's index), \`parse_all\` and \`outlinks_all\` (every parse; \`parse\` and \`outlinks\` show the current one of each segment). Extractors have tables of their own (docs/extractors.md): \`extractors\` lists their columns, \`extractions_all\` and \`NAME_all\` show the rows beside every parse. \`fetch_live\`, in \`crawl sql\` alone, has the columns of \`fetch\` for fetches that are not finished; \`content_segment\` is null there until the fetch ends.
 `;
 
 /** The whole dictionary. */
