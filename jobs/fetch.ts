@@ -1,5 +1,7 @@
 import type {Config} from '../lib/config/settings.ts';
+import type {Log} from '../lib/effects.ts';
 import {parseHours} from '../lib/fetcher/hours.ts';
+import {connectionLimit} from '../lib/http/descriptors.ts';
 import {fetchlist} from '../lib/schema/fetchlist.ts';
 import type {FileRef} from '../lib/store/manifest-types.ts';
 import {readTable} from '../lib/store/parquet-read.ts';
@@ -61,7 +63,7 @@ export const fetch = defineJob({
       segment,
       partitions: info.partitions,
       windowMs: options.window ?? config.fetch.window ?? null,
-      maxActive: options.concurrency ?? config.fetch.max_active,
+      maxActive: withinDescriptors(options.concurrency ?? config.fetch.max_active, log),
       closed: options.close,
       config,
       texts,
@@ -126,6 +128,15 @@ function mergeTask(first: Task, results: readonly TaskResult[]): Task {
       files: files.filter((file) => !isOfHosts(file)),
     },
   };
+}
+
+/** Requests at once that there are descriptors for. */
+function withinDescriptors(wanted: number, log: Log): number {
+  const most = connectionLimit();
+  if (wanted <= most) return wanted;
+  const advice = 'raise the hard limit of open files (ulimit -Hn, LimitNOFILE)';
+  log('warn', 'open_files_limit', {max_active: wanted, requests_at_once: most, advice});
+  return most;
 }
 
 function oldestUnfetched(snapshot: Snapshot): string | undefined {

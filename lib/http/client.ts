@@ -1,4 +1,3 @@
-import {readFileSync} from 'node:fs';
 import {Client} from 'undici';
 import {addressPolicy} from './address.ts';
 import {SocketCapture} from './capture.ts';
@@ -6,6 +5,7 @@ import {type Attempt, type Connected, Dialer, type Origin, originOf} from './con
 import {connectToMap} from './connect-to.ts';
 import {Cookies} from './cookies.ts';
 import type {Credentials} from './credentials.ts';
+import {connectionLimit, descriptorLimit} from './descriptors.ts';
 import {DnsCache, nameServers, type Resolve, systemHosts} from './dns.ts';
 import type {Exchange, HttpClient, HttpClientOptions, HttpRequest, ResponseHead} from './exchange.ts';
 import {wordsOf} from './failure.ts';
@@ -20,7 +20,7 @@ export interface HttpClientEdges {
   readonly hosts?: ReadonlyMap<string, readonly string[]>;
   readonly monotonic?: () => number;
   readonly tls?: TlsOptions;
-  /** Most connections kept open; default: half of the process's descriptors, 10,000 at most. */
+  /** Most connections kept open without an exchange; default: half of the process's descriptors, 10,000 at most. */
   readonly maxConnections?: number;
 }
 
@@ -53,7 +53,9 @@ class PooledHttpClient implements HttpClient, RunningOwner {
   readonly #cookies: Cookies | undefined;
   readonly #dialer: Dialer;
   readonly #cancelDns: () => void;
+  /** Most connections kept without an exchange, and most in all. */
   readonly #maxConnections: number;
+  readonly #maxOpen: number;
   /** All lanes by origin. */
   readonly #lanes = new Map<string, Set<Lane>>();
   /** Lanes without an exchange, the one unused for longest first. */
@@ -70,6 +72,7 @@ class PooledHttpClient implements HttpClient, RunningOwner {
     this.#userAgent = options.userAgent;
     this.#cancelDns = servers.cancel;
     this.#maxConnections = edges.maxConnections ?? Math.min(10_000, Math.floor(descriptorLimit() / 2));
+    this.#maxOpen = Math.max(this.#maxConnections, connectionLimit());
     this.#credentials = options.credentials ?? new Map();
     this.#cookies = options.cookies ? new Cookies() : undefined;
     this.#limits = {
@@ -213,6 +216,10 @@ class PooledHttpClient implements HttpClient, RunningOwner {
 
   #newLane(url: URL): Lane {
     const origin = originOf(url);
+    // A kept connection gives way to one that is needed.
+    const full = this.#idle.size + this.#busy.size >= this.#maxOpen;
+    const oldest = full ? this.#idle.values().next().value : undefined;
+    if (oldest !== undefined) this.#drop(oldest);
     const client = new Client(url.origin, {
       pipelining: 1,
       keepAliveTimeout: keepAliveMs,
@@ -287,15 +294,5 @@ function parsed(url: string): URL | undefined {
     return new URL(url);
   } catch {
     return undefined;
-  }
-}
-
-/** Open files that this process may have; Node raises the soft limit to the hard one by itself. */
-function descriptorLimit(): number {
-  try {
-    const soft = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
-    return soft === undefined ? 4_096 : Number(soft);
-  } catch {
-    return 4_096;
   }
 }

@@ -1,12 +1,18 @@
 import {systemCode} from '../errors.ts';
 import type {Reason} from '../schema/reason.ts';
 
-/** A failure inside an exchange. It never leaves lib/http: the exchange ends with its reason. */
+/**
+ * A failure inside an exchange. It never leaves lib/http: the exchange ends with its reason. It has no stack, which
+ * nobody would see, and which is half of the cost of a host that does not answer.
+ */
 export class ExchangeFailure extends Error {
   readonly reason: Reason;
 
   constructor(reason: Reason, detail: string) {
+    const {stackTraceLimit} = Error;
+    Error.stackTraceLimit = 0;
     super(detail);
+    Error.stackTraceLimit = stackTraceLimit;
     this.name = 'ExchangeFailure';
     this.reason = reason;
   }

@@ -1,7 +1,8 @@
 /**
  * CPU of a fetch without politeness: 4,000 pages of 13 KB on 100 hosts, everything recorded, journalled and
  * sealed. The server is a process of its own. Three runs in one process; the later ones are without start-up.
- * Run: node --import tsx test/bench/fetch-unbound.ts [PAGES]
+ * Peak memory is told as well: with one run, of several lengths, it shows whether memory grows with the length.
+ * Run: node --import tsx test/bench/fetch-unbound.ts [PAGES [RUNS]]
  */
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
@@ -18,6 +19,7 @@ import {listRow} from '../support/fetch-sim.ts';
 import {commitRows, type JobHarness} from '../support/job-harness.ts';
 
 const pages = Number(process.argv[2] ?? 4000);
+const runs = Number(process.argv[3] ?? 3);
 const hosts = 100;
 const server = spawn(
   process.execPath,
@@ -57,7 +59,7 @@ try {
     run: (job, options) => runJob(job, options, settings),
     head: () => store.head(),
   };
-  for (let run = 1; run <= 3; run++) {
+  for (let run = 1; run <= runs; run++) {
     const segment = `2027010100000${run}`;
     const rows = Array.from({length: pages}, (_, index) => ({
       ...listRow(`http://host${index % hosts}.test/${run}/${index}`, index + 1),
@@ -83,7 +85,8 @@ try {
     const seconds = (performance.now() - start) / 1000;
     console.log(
       `run ${run}: ${pages} pages in ${seconds.toFixed(2)} s, ${(pages / seconds).toFixed(0)}/s, ` +
-        `${((used.user + used.system) / 1000 / pages).toFixed(3)} ms CPU a page, RSS ${(process.memoryUsage().rss / 2 ** 20).toFixed(0)} MB`,
+        `${((used.user + used.system) / 1000 / pages).toFixed(3)} ms CPU a page, RSS ${(process.memoryUsage().rss / 2 ** 20).toFixed(0)} MB, ` +
+        `at the peak ${(process.resourceUsage().maxRSS / 2 ** 10).toFixed(0)} MB`,
     );
   }
 } finally {
