@@ -5,14 +5,15 @@
 -- What the changed rows were; and no further additions, where the job has none.
 CREATE TABLE IF NOT EXISTS counted (
   host_key UBIGINT, url_host_name VARCHAR, url_host_registered_domain VARCHAR,
-  pages_fetched BIGINT, body_bytes BIGINT, over_budget BIGINT
+  pages_fetched BIGINT, body_bytes BIGINT, over_budget BIGINT, novel_bytes BIGINT, seen_pages BIGINT, seen_new BIGINT
 );
 CREATE TABLE before_delta AS
 SELECT c.host_key, c.url_key, c.status
 FROM crawldb c SEMI JOIN delta d USING (host_key, url_key);
 
 -- step: hoststats
--- Counts of each host: as they were, less the changed rows as they were, plus the changed rows as they are.
+-- Counts of each host: as they were, less the changed rows as they were, plus the changed rows as they are. Of recent
+-- pages as many as there is room for in 100 (chosen: enough for a share, few enough to forget), old ones as a share.
 CREATE TABLE new_hoststats AS
 WITH change AS (
   SELECT host_key, url_host_name, url_host_registered_domain, status, 1 AS n FROM delta
@@ -21,7 +22,8 @@ WITH change AS (
 ), part AS (
   SELECT
     host_key, url_host_name, url_host_registered_domain,
-    urls, unfetched, fetched, duplicates, gone, redirects, pages_fetched, body_bytes, over_budget
+    urls, unfetched, fetched, duplicates, gone, redirects, pages_fetched, body_bytes, over_budget,
+    novel_bytes, recent_pages, recent_new, 0 AS seen_pages, 0 AS seen_new
   FROM hoststats
   UNION ALL
   SELECT
@@ -32,12 +34,12 @@ WITH change AS (
     CASE WHEN status = 'duplicate' THEN n ELSE 0 END,
     CASE WHEN status = 'gone' THEN n ELSE 0 END,
     CASE WHEN status IN ('redir_temp', 'redir_perm') THEN n ELSE 0 END,
-    0, 0, 0
+    0, 0, 0, NULL, NULL, NULL, 0, 0
   FROM change
   UNION ALL
   SELECT
     host_key, url_host_name, url_host_registered_domain,
-    0, 0, 0, 0, 0, 0, pages_fetched, body_bytes, over_budget
+    0, 0, 0, 0, 0, 0, pages_fetched, body_bytes, over_budget, novel_bytes, NULL, NULL, seen_pages, seen_new
   FROM counted
 )
 SELECT
@@ -52,7 +54,15 @@ SELECT
   sum(redirects)::BIGINT AS redirects,
   sum(pages_fetched)::BIGINT AS pages_fetched,
   sum(body_bytes)::BIGINT AS body_bytes,
-  sum(over_budget)::BIGINT AS over_budget
+  sum(over_budget)::BIGINT AS over_budget,
+  coalesce(sum(novel_bytes), 0)::BIGINT AS novel_bytes,
+  least(100, coalesce(max(recent_pages), 0) + sum(seen_pages))::DOUBLE AS recent_pages,
+  CASE
+    WHEN sum(seen_pages) >= 100 THEN 100 * sum(seen_new) / sum(seen_pages)
+    WHEN max(recent_pages) > 0
+      THEN max(recent_new) * least(max(recent_pages), 100 - sum(seen_pages)) / max(recent_pages) + sum(seen_new)
+    ELSE sum(seen_new)
+  END::DOUBLE AS recent_new
 FROM part
 GROUP BY host_key;
 

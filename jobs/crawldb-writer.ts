@@ -41,7 +41,8 @@ export interface DeltaResult {
 /**
  * Writes the rows of the table `delta`, which were read without `inlinks` among the inputs (or those changes would count
  * twice), and the host counts that follow. The table `counted (host_key, url_host_name,
- * url_host_registered_domain, pages_fetched, body_bytes, over_budget)` holds what is added to the counts besides;
+ * url_host_registered_domain, pages_fetched, body_bytes, over_budget, novel_bytes, seen_pages, seen_new)` holds what is
+ * added to the counts besides;
  * it is made empty where the job has none.
  */
 export async function writeDelta(db: Database, ctx: TaskContext, revision: number): Promise<DeltaResult> {

@@ -7,10 +7,18 @@ import type {FileRef} from '../lib/store/manifest-types.ts';
 import type {Snapshot} from '../lib/store/store.ts';
 import {bindTables} from '../lib/store/views.ts';
 import type {ReadSettings} from './read-crawl.ts';
-import {newPicks, pickList, prepareSelection, selectionSql, selectionTables} from './selection-steps.ts';
+import {openSegments} from './selection-open.ts';
+import {
+  makeCandidates,
+  newPicks,
+  pickList,
+  prepareSelection,
+  selectionSql,
+  selectionTables,
+} from './selection-steps.ts';
 
 /** Why a generate passed a URL over: a reason of generate, or what no row has a reason for. */
-export type PassedOver = Reason | 'not_known' | 'not_due' | 'in_open_segment' | 'where' | 'scope';
+export type PassedOver = Reason | 'not_known' | 'not_due' | 'where' | 'scope';
 
 export interface SelectionVerdict {
   readonly segment: string;
@@ -65,7 +73,7 @@ async function evaluate(
   for (const name of selectionTables)
     files[name] =
       name === 'fetchlist'
-        ? await base.tableFiles('fetchlist', openAt(base, selection.time, config.generate.lapse))
+        ? await base.tableFiles('fetchlist', openSegments(base, selection.time, config.generate.lapse))
         : await base.files(name);
   const db = await openDatabase({
     memoryBytes: config.storage.memory,
@@ -91,13 +99,6 @@ async function snapshotOf(number: number, present: Snapshot): Promise<Snapshot> 
   }
 }
 
-function openAt(snapshot: Snapshot, time: number, lapseMs: number): string[] {
-  return snapshot.segments.filter((id) => {
-    const {applied, generated_time} = snapshot.segment(id);
-    return applied === undefined && Date.parse(generated_time) + lapseMs > time;
-  });
-}
-
 type Verdict = Pick<SelectionVerdict, 'verdict' | 'detail'>;
 
 async function judge(
@@ -118,7 +119,7 @@ async function judge(
   );
   if (row === undefined) return {verdict: 'not_known', detail: 'it was not in the crawldb'};
   if (!(await has('wanted'))) return {verdict: 'where', detail: `it did not meet ${selection.where}`};
-  if (await has('locked')) return {verdict: 'in_open_segment', detail: 'an open segment held it'};
+  if (await has('locked')) return {verdict: 'open_segment', detail: 'an open segment held it'};
   if (row.status === 'orphan') return {verdict: 'orphan', detail: 'no page linked to it any more'};
   if (!selection.force && row.next_fetch_time.getTime() > selection.due)
     return {verdict: 'not_due', detail: `it was due ${row.next_fetch_time.toISOString()}`};
@@ -128,7 +129,7 @@ async function judge(
   );
   if (found === undefined) return {verdict: 'not_due', detail: 'it was not due'};
   if (found.reason !== null) return {verdict: found.reason, detail: 'so was all of its host'};
-  await db.run(`CREATE TABLE candidate AS ${selectionSql.candidate}`);
+  await makeCandidates(db, hosts);
   if (!(await has('candidate')))
     return {verdict: 'budget', detail: 'others of its host come first for what the budget has left'};
   await newPicks(db);

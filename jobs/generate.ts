@@ -5,7 +5,6 @@ import {makeScope} from '../lib/scope/scope.ts';
 import type {CutOff, Forecast} from '../lib/selection/selection.ts';
 import type {Database} from '../lib/store/duckdb.ts';
 import type {FileRef, SegmentInfo} from '../lib/store/manifest-types.ts';
-import type {Snapshot} from '../lib/store/store.ts';
 import {readCandidates} from './crawldb-candidates.ts';
 import {
   type DatabaseParams,
@@ -17,6 +16,7 @@ import {
 import {refuseOutOfScope} from './generate-scope.ts';
 import {defineJob, type Task, type TaskContext, type TaskResult} from './job.ts';
 import {type PolicyTexts, readPolicyTexts} from './policy-texts.ts';
+import {openSegments} from './selection-open.ts';
 import {hostPolicy, selectionOptions, selectionRules} from './selection-rules.ts';
 import {
   countRows,
@@ -24,6 +24,7 @@ import {
   followsScore,
   isSettled,
   type LeftOut,
+  makeCandidates,
   type NewHost,
   newPicks,
   pickList,
@@ -144,14 +145,6 @@ interface SelectedSegment extends MadeSegment {
   readonly forecast: Forecast;
 }
 
-/** Segments that lock their URLs: not applied, and not so old that they count no more. */
-function openSegments(snapshot: Snapshot, now: number, lapseMs: number): string[] {
-  return snapshot.segments.filter((id) => {
-    const {applied, generated_time} = snapshot.segment(id);
-    return applied === undefined && Date.parse(generated_time) + lapseMs > now;
-  });
-}
-
 /** URLs that are looked at first to find whether there is one to select; then four times as many, and so on. */
 const firstLook = 10_000;
 const deeper = 4;
@@ -222,8 +215,8 @@ async function choose(
 }
 
 /** Makes `picked`: the best of what is due and allowed. */
-async function pick(db: Database, {segments, rules}: GenerateParams): Promise<LeftOut> {
-  await db.run(`CREATE OR REPLACE TABLE candidate AS ${selectionSql.candidate}`);
+async function pick(db: Database, {segments, rules, hosts}: GenerateParams): Promise<LeftOut> {
+  await makeCandidates(db, hosts);
   await newPicks(db);
   let left: LeftOut = {hostLimit: 0, domainLimit: 0, seedLimit: 0, listFull: 0};
   for (const part of segments.keys()) left = await pickList(db, rules, part);

@@ -212,7 +212,8 @@ WITH counted AS (
   SELECT
     coalesce(s.host_key, h.host_key) AS host_key,
     min(h.url_host_name) AS url_host_name, min(h.url_host_registered_domain) AS url_host_registered_domain,
-    sum(pages_fetched) AS pages_fetched, sum(body_bytes) AS body_bytes, sum(over_budget) AS over_budget
+    sum(pages_fetched) AS pages_fetched, sum(body_bytes) AS body_bytes, sum(over_budget) AS over_budget,
+    sum(novel_bytes) AS novel_bytes, arg_max(recent_pages, h.urls) AS recent_pages, arg_max(recent_new, h.urls) AS recent_new
   FROM hoststats h LEFT JOIN successor s ON s.old_host_key = h.host_key
   GROUP BY 1
 )
@@ -228,7 +229,10 @@ SELECT
   coalesce(redirects, 0)::BIGINT AS redirects,
   coalesce(pages_fetched, 0)::BIGINT AS pages_fetched,
   coalesce(body_bytes, 0)::BIGINT AS body_bytes,
-  coalesce(over_budget, 0)::BIGINT AS over_budget
+  coalesce(over_budget, 0)::BIGINT AS over_budget,
+  coalesce(novel_bytes, 0)::BIGINT AS novel_bytes,
+  coalesce(recent_pages, 0)::DOUBLE AS recent_pages,
+  coalesce(recent_new, 0)::DOUBLE AS recent_new
 FROM counted c FULL JOIN history h USING (host_key);
 
 -- step: totals

@@ -121,6 +121,23 @@ export function hostPolicy({politeness, budget}: Pick<Config, 'politeness' | 'bu
     maxCrawlDelayMs: politeness.max_crawl_delay,
     latencyFactor: politeness.latency_factor,
     maxLatencyMs: politeness.max_latency_delay,
-    budget: budget.max_pages_per_host ?? -1,
+    yield: budget.yield,
+    budgets: {
+      host: {
+        pages: budget.max_pages_per_host ?? -1,
+        bytes: budget.max_bytes_per_host ?? -1,
+        novel: budget.max_novel_bytes_per_host ?? -1,
+      },
+      domain: {
+        pages: budget.max_pages_per_domain ?? -1,
+        bytes: budget.max_bytes_per_domain ?? -1,
+        novel: budget.max_novel_bytes_per_domain ?? -1,
+      },
+      seed: {
+        pages: budget.max_pages_per_seed ?? -1,
+        bytes: budget.max_bytes_per_seed ?? -1,
+        novel: budget.max_novel_bytes_per_seed ?? -1,
+      },
+    },
   };
 }

@@ -1,5 +1,5 @@
 import {isStoredScore, prioritySql, type ScoreWeights} from '../lib/score/score.ts';
-import type {CutOff, HostPolicy, SelectionRules} from '../lib/selection/selection.ts';
+import {type CutOff, type HostPolicy, isLimited, type SelectionRules} from '../lib/selection/selection.ts';
 import {otherGroup} from '../lib/selection/shares.ts';
 import type {Database, SqlParameters} from '../lib/store/duckdb.ts';
 import {rowsTable} from './crawldb-writer.ts';
@@ -12,8 +12,12 @@ export const selectionSql = readSql(import.meta.url, './selection.sql', [
   'locked',
   'host',
   'share',
+  'quota_left',
+  'wider_budget',
   'due',
   'candidate',
+  'in_domain_budget',
+  'in_seed_budget',
   'ranked',
   'in_domain',
   'in_seed',
@@ -34,6 +38,7 @@ export const selectionTables = [
   'hoststats',
   'hostrules',
   'robots',
+  'seedstats',
 ] as const;
 
 export interface SelectionInput {
@@ -72,6 +77,7 @@ export async function prepareSelection(
   await fixTime(db, now);
   await makeWanted(db, input, source);
   const usual = await usualResponse(db, hosts.latencyFactor);
+  await db.run(sql.quota_left);
   await db.run(`CREATE TABLE locked AS ${sql.locked}`);
   await db.run(`CREATE TABLE host AS ${sql.host}`, {
     now: new Date(now),
@@ -83,8 +89,12 @@ export async function prepareSelection(
     usual_response_ms: usual,
     window_ms: rules.windowMs,
     max_per_host: rules.maxPerHost,
-    budget: hosts.budget,
+    yield: hosts.yield,
+    host_pages: hosts.budgets.host.pages,
+    host_bytes: hosts.budgets.host.bytes,
+    host_novel: hosts.budgets.host.novel,
   });
+  await makeWiderBudget(db, hosts);
   const weight = await rowsTable(db, 'weight', {name: {type: 'text'}, weight: {type: 'double'}});
   await weight.insert(Object.entries(rules.shares).map(([name, weight]) => ({name, weight})));
   await db.run(`CREATE TABLE share AS ${sql.share}`);
@@ -95,7 +105,7 @@ export async function prepareSelection(
       force: rules.force,
       order: rules.order,
       new_cap: newHost.cap,
-      budget: hosts.budget,
+      new_budget: hosts.budgets.host.pages,
     },
     newHost,
   };
@@ -119,6 +129,28 @@ async function makeWanted(db: Database, {rules, weights}: SelectionInput, source
 /** What `host.NAME` in a condition may be. */
 const hostFacts = `SELECT hs.*, st.* EXCLUDE (host_key, url_host_name, updated_segment)
   FROM hoststats hs LEFT JOIN hoststate st USING (host_key)`;
+
+async function makeWiderBudget(db: Database, {budgets: {domain, seed}}: HostPolicy): Promise<void> {
+  if (!isLimited(domain) && !isLimited(seed)) return;
+  await db.run(`CREATE TABLE wider_budget AS ${sql.wider_budget}`, {
+    domain_pages: domain.pages,
+    domain_bytes: domain.bytes,
+    domain_novel: domain.novel,
+    seed_pages: seed.pages,
+    seed_bytes: seed.bytes,
+    seed_novel: seed.novel,
+  });
+}
+
+/** Makes the table `candidate` of `due`: what hosts may be asked for, within all budgets. */
+export async function makeCandidates(db: Database, {budgets}: HostPolicy): Promise<void> {
+  await db.run(`CREATE OR REPLACE TABLE candidate AS ${sql.candidate}`);
+  for (const level of ['domain', 'seed'] as const)
+    if (isLimited(budgets[level]))
+      await db.run(`CREATE OR REPLACE TABLE candidate AS ${sql[`in_${level}_budget`]}`, {
+        most: budgets[level].pages,
+      });
+}
 
 /** How long an answer takes, for hosts that gave none yet: the median of the others, which is exact in any order. */
 async function usualResponse(db: Database, latencyFactor: number): Promise<number> {

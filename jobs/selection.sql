@@ -11,8 +11,8 @@ SELECT host_key, url_key, bool_and(kind = 'sitemap') AS sitemap FROM fetchlist G
 -- What holds for hosts of which something is known. Tables: locked.
 -- $now; $rest_ms: how far ahead a host may rest and still be selected; $min_delay_ms; $max_crawl_delay_ms: a host
 -- that asks for more gets one URL; $latency_factor, $max_latency_ms: of the delay; $usual_response_ms: time of an
--- answer of a host that gave none yet; $window_ms: length of the fetch, 0 for none; $max_per_host; $budget: pages ever
--- of a host, -1 for no end.
+-- answer of a host that gave none yet; $window_ms: length of the fetch, 0 for none; $max_per_host; $yield: hosts whose
+-- last pages had little of their own get less; $host_pages, $host_bytes, $host_novel: budget of a host, -1 for no end.
 WITH open_urls AS (
   SELECT host_key, count(*) FILTER (NOT sitemap) AS urls FROM locked GROUP BY host_key
 ), robots_due AS (
@@ -29,7 +29,10 @@ WITH open_urls AS (
     hr.min_delay_ms AS rule_delay_ms, 1000 / nullif(hr.max_rate, 0) AS rate_turn_ms,
     coalesce(rd.due, true) AS robots_due,
     coalesce(hs.pages_fetched, 0) + coalesce(o.urls, 0) AS pages,
-    hs.body_bytes / nullif(hs.pages_fetched, 0) AS page_bytes
+    hs.body_bytes / nullif(hs.pages_fetched, 0) AS page_bytes,
+    coalesce(hs.body_bytes, 0) AS body_bytes, coalesce(hs.novel_bytes, 0) AS novel_bytes,
+    -- Of at least 20 pages the share with content of their own, against a half (chosen)
+    CASE WHEN $yield AND hs.recent_pages >= 20 THEN least(1, hs.recent_new / hs.recent_pages / 0.5) ELSE 1 END AS worth
   FROM hoststate st
   FULL JOIN hoststats hs USING (host_key)
   FULL JOIN hostrules hr USING (host_key)
@@ -56,17 +59,62 @@ SELECT
   CASE
     WHEN blocked THEN 'host_blocked'
     WHEN rest_ms > $rest_ms AND (waits OR $window_ms > 0) THEN 'host_resting'
-    WHEN $budget >= 0 AND pages >= $budget THEN 'budget'
+    WHEN budget_left <= 0 THEN 'budget'
   END AS reason,
   CASE
     WHEN pause_ms > $max_crawl_delay_ms THEN 1
     WHEN $window_ms > 0
-      THEN greatest(1, least($max_per_host, floor(($window_ms - lead_ms - response_ms - 1) / turn_ms) + 1))
-    ELSE $max_per_host
+      THEN greatest(1, least(most, floor(($window_ms - lead_ms - response_ms - 1) / turn_ms) + 1))
+    ELSE most
   END::BIGINT AS cap,
-  CASE WHEN $budget >= 0 THEN greatest($budget - pages, 0) END::BIGINT AS budget_left,
-  lead_ms, turn_ms, pause_ms, page_bytes
-FROM turned
+  budget_left, lead_ms, turn_ms, pause_ms, page_bytes
+FROM (
+  SELECT
+    *,
+    -- A twentieth is left to a host that gives nothing, or 10 URLs: so it shows when that changes
+    greatest(least($max_per_host, 10), ceil($max_per_host * greatest(worth, 0.05))) AS most,
+    least(
+      quota_left($host_pages, pages, 1),
+      quota_left($host_bytes, body_bytes, page_bytes),
+      quota_left($host_novel, novel_bytes, novel_bytes / nullif(pages, 0))
+    )::BIGINT AS budget_left
+  FROM turned
+)
+
+-- step: quota_left
+-- How many pages a budget has left, when one takes so much; null for no end.
+CREATE OR REPLACE MACRO quota_left(most, used, each) AS CASE
+  WHEN most < 0 THEN NULL
+  WHEN used >= most THEN 0
+  ELSE greatest(1, floor((most - used) / greatest(coalesce(each, 1), 1)))
+END
+
+-- step: wider_budget
+-- What domains and seeds have left of their budgets. Tables: locked; views: fetchlist, hoststats, seedstats.
+-- $domain_pages, $domain_bytes, $domain_novel, $seed_pages, $seed_bytes, $seed_novel: -1 for no end.
+WITH open_url AS (
+  SELECT url_host_registered_domain, seed FROM fetchlist WHERE kind <> 'sitemap'
+), used AS (
+  SELECT 'domain' AS level, url_host_registered_domain AS name, pages_fetched AS pages, body_bytes, novel_bytes
+  FROM hoststats
+  UNION ALL
+  SELECT 'seed', seed, pages_fetched, body_bytes, novel_bytes FROM seedstats
+  UNION ALL
+  SELECT 'domain', url_host_registered_domain, 1, 0, 0 FROM open_url
+  UNION ALL
+  SELECT 'seed', seed, 1, 0, 0 FROM open_url WHERE seed IS NOT NULL
+), total AS (
+  SELECT level, name, sum(pages) AS pages, sum(body_bytes) AS body_bytes, coalesce(sum(novel_bytes), 0) AS novel_bytes
+  FROM used GROUP BY ALL
+)
+SELECT
+  level, hash(name) AS key,
+  least(
+    quota_left(CASE level WHEN 'domain' THEN $domain_pages ELSE $seed_pages END, pages, 1),
+    quota_left(CASE level WHEN 'domain' THEN $domain_bytes ELSE $seed_bytes END, body_bytes, body_bytes / nullif(pages, 0)),
+    quota_left(CASE level WHEN 'domain' THEN $domain_novel ELSE $seed_novel END, novel_bytes, novel_bytes / nullif(pages, 0))
+  )::BIGINT AS budget_left
+FROM total
 
 -- step: share
 -- Seeds of a named group (`group=` on the seed line) that has a weight. Table: weight (name, weight).
@@ -78,16 +126,16 @@ FROM (
 
 -- step: due
 -- URLs whose time has come and that no open segment holds, with what their host allows. Tables: locked, host, share,
--- weight. $due; $force: those whose time has not come, too; $order; $new_cap: URLs of a host of which nothing is known; $budget.
+-- weight. $due; $force: those whose time has not come, too; $order; $new_cap: URLs of a host of which nothing is known; $new_budget: pages it may have.
 SELECT
   c.host_key, c.url_key, c.priority, c.status <> 'unfetched' AS refetch, c.sitemap_depth IS NOT NULL AS sitemap,
   CASE $order WHEN 'breadth' THEN c.depth WHEN 'depth' THEN -c.depth ELSE 0 END::INTEGER AS step,
   coalesce(s.name, t.name, '*') AS share,
   -- Hashed for this run alone: the caps of domains and seeds need equality, not the texts
-  hash(c.url_host_registered_domain) AS domain, hash(c.seed) AS seed,
+  hash(c.url_host_registered_domain) AS domain, CASE WHEN c.seed IS NOT NULL THEN hash(c.seed) END AS seed,
   h.reason,
   coalesce(h.cap, $new_cap)::BIGINT AS cap,
-  CASE WHEN $budget >= 0 THEN coalesce(h.budget_left, $budget) END AS budget_left
+  CASE WHEN h.host_key IS NULL THEN nullif($new_budget, -1) ELSE h.budget_left END::BIGINT AS budget_left
 FROM wanted c
 ANTI JOIN locked l USING (host_key, url_key)
 LEFT JOIN host h USING (host_key)
@@ -102,6 +150,23 @@ FROM due
 WHERE reason IS NULL
 QUALIFY budget_left IS NULL OR sitemap
   OR row_number() OVER (PARTITION BY host_key, sitemap ORDER BY step, priority DESC, url_key) <= budget_left
+
+-- step: in_domain_budget
+-- Candidates of which each domain has no more than its budget has left. Tables: candidate, wider_budget. $most: of a
+-- domain of which nothing is known, -1 for no end.
+SELECT c.*
+FROM candidate c LEFT JOIN (SELECT key AS domain, budget_left FROM wider_budget WHERE level = 'domain') b USING (domain)
+QUALIFY sitemap OR coalesce(
+  row_number() OVER (PARTITION BY domain, sitemap ORDER BY step, priority DESC, url_key, host_key)
+    <= coalesce(b.budget_left, nullif($most, -1)), true)
+
+-- step: in_seed_budget
+-- The same for what was reached from a seed.
+SELECT c.*
+FROM candidate c LEFT JOIN (SELECT key AS seed, budget_left FROM wider_budget WHERE level = 'seed') b USING (seed)
+QUALIFY sitemap OR seed IS NULL OR coalesce(
+  row_number() OVER (PARTITION BY seed, sitemap ORDER BY step, priority DESC, url_key, host_key)
+    <= coalesce(b.budget_left, nullif($most, -1)), true)
 
 -- step: ranked
 -- As many URLs of each host as a fetchlist may have, in the host's own order, with new and known ones in turn by

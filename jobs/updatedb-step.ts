@@ -49,6 +49,7 @@ export const sql = readSql(import.meta.url, './updatedb.sql', [
   'earlier',
   'hinted',
   'rates',
+  'yield',
   'counted',
   'totals',
 ]);

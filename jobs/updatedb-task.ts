@@ -1,6 +1,7 @@
 import {boundsOf, scheduleOf} from '../lib/schedule/from-config.ts';
 import {scheduleRules} from '../lib/schedule/rules.ts';
 import {crawldb} from '../lib/schema/crawldb.ts';
+import {seedstats} from '../lib/schema/hostdb.ts';
 import {makeScope} from '../lib/scope/scope.ts';
 import {openTaskDatabase, rowsTable, writeDelta} from './crawldb-writer.ts';
 import type {Task, TaskContext, TaskResult} from './job.ts';
@@ -27,6 +28,7 @@ export async function updateTask(task: Task, ctx: TaskContext): Promise<TaskResu
     'seeds',
     'hoststate',
     'hoststats',
+    'seedstats',
   ]);
   try {
     const update: Update = {
@@ -65,14 +67,20 @@ async function markDuplicates({db, params}: Update): Promise<void> {
 
 async function finish(update: Update): Promise<TaskResult> {
   const {db, ctx, params, reasons} = update;
+  await db.run(sql.yield);
   await db.run(sql.counted);
   await db.run('CREATE VIEW delta AS SELECT * FROM changed');
   const [totals] = await db.all<{changed: number; added: number; duplicates: number}>(sql.totals);
   const price = await renewPrice(db, params.config.schedule, params.price, params.now);
   const {files, summary} = await writeDelta(db, ctx, params.revision);
+  const seeds = await db.copy(
+    'SELECT * FROM new_seedstats ORDER BY seed',
+    {},
+    await ctx.store.create(seedstats, 'hosts/seedstats'),
+  );
   const {changed = 0, added = 0, duplicates = 0} = totals ?? {};
   return {
-    files,
+    files: [...files, seeds],
     counters: {
       rows_updated_total: changed - added,
       rows_added_total: added,

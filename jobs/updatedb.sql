@@ -243,7 +243,8 @@ FROM wanted w JOIN named n USING (host_key, url_key);
 
 -- step: admit
 -- New URLs that are added, and why the others are not. $hints: what sitemaps say of priority (0.5 is an ordinary page)
--- and changefreq sets score and interval, within $min_interval_s and $max_interval_s. $max_host, $max_domain: known URLs, -1 for no end.
+-- and changefreq sets score and interval, within $min_interval_s and $max_interval_s. $max_host, $max_domain, $max_seed:
+-- known URLs, -1 for no end. $max_depth: of links of a host that gives content of its own; the others' is less ($yield).
 -- $max_sitemap_depth: index files in a row; $max_sitemaps: known sitemaps of a host.
 CREATE TABLE lineage AS
 SELECT s.lineage, min(s.depth) AS depth, min(s.seed) AS seed, min(f.tag) AS tag
@@ -288,8 +289,22 @@ WITH known_host AS (
       + sum(i.fits_host::INTEGER) OVER (
         PARTITION BY i.url_host_registered_domain ORDER BY i.score DESC, i.depth, i.url_key, i.host_key
         ROWS UNBOUNDED PRECEDING
-      ) <= $max_domain) AS fits
+      ) <= $max_domain) AS fits_domain
   FROM in_host i LEFT JOIN known_domain d USING (url_host_registered_domain)
+), in_seed AS (
+  SELECT
+    i.* EXCLUDE (fits_domain),
+    i.fits_domain AND ($max_seed < 0 OR i.seed IS NULL OR coalesce(k.urls, 0)
+      + sum(i.fits_domain::INTEGER) OVER (
+        PARTITION BY i.seed ORDER BY i.score DESC, i.depth, i.url_key, i.host_key
+        ROWS UNBOUNDED PRECEDING
+      ) <= $max_seed) AS fits
+  FROM in_domain i LEFT JOIN seedstats k USING (seed)
+), low_yield AS (
+  -- Of 20 pages less than a fifth of its own (chosen): then as deep as that share of the fifth says, at least to 2
+  SELECT host_key, greatest(2, floor($max_depth * recent_new / recent_pages / 0.2)) AS most_depth
+  FROM hoststats
+  WHERE $yield AND recent_pages >= 20 AND recent_new < 0.2 * recent_pages
 )
 SELECT
   d.*, s.fetch_time AS discovered_time, s.from_url AS discovered_from, s.hop_type,
@@ -297,8 +312,9 @@ SELECT
     WHEN NOT $additions THEN 'no_additions'
     WHEN NOT d.fits_sitemaps THEN 'sitemap_limit'
     WHEN NOT d.fits THEN 'over_budget'
+    WHEN d.depth > y.most_depth THEN 'low_yield'
   END AS reason
-FROM in_domain d JOIN source s USING (discovery);
+FROM in_seed d JOIN source s USING (discovery) LEFT JOIN low_yield y USING (host_key);
 
 INSERT INTO changed BY NAME
 SELECT
@@ -399,22 +415,79 @@ WHERE last_success_time IS NOT NULL AND status IN ('fetched', 'notmodified', 'du
 GROUP BY ALL
 ORDER BY ALL;
 
+-- step: yield
+-- Pages first asked for in these segments, and whether they brought content of their own: no error, not empty, no
+-- duplicate, and within its host and these segments no near-duplicate of another (a simhash that differs in 3 bits at
+-- most, as Manku, Jain and Das Sarma 2007; two such share one of four blocks of 16 bits).
+CREATE TABLE first_visit AS
+SELECT
+  o.host_key, o.url_key, o.simhash,
+  o.status = 'success' AND coalesce(c.status, '') <> 'duplicate'
+    AND CASE p.status WHEN 'failed' THEN false WHEN 'skipped' THEN true ELSE coalesce(p.text_length > 0, true) END AS fine
+FROM outcome o
+LEFT JOIN (
+  SELECT segment, host_key, url_key, any_value(status) AS status, max(text_length) AS text_length FROM parse GROUP BY ALL
+) p USING (segment, host_key, url_key)
+LEFT JOIN old_row r USING (host_key, url_key)
+LEFT JOIN (SELECT host_key, url_key, status FROM changed) c USING (host_key, url_key)
+WHERE o.mode = 'apply' AND o.kind = 'page' AND r.last_success_time IS NULL
+  AND (o.status = 'success' OR (o.status = 'gone' AND o.fetch_status IS NOT NULL))
+QUALIFY row_number() OVER (PARTITION BY host_key, url_key ORDER BY o.fetch_time DESC, o.segment DESC) = 1;
+
+CREATE TABLE twin AS
+WITH block AS (
+  SELECT v.host_key, v.url_key, v.simhash, b.at, (v.simhash >> (16 * b.at)) & 65535 AS bits
+  FROM first_visit v, (SELECT unnest([0, 1, 2, 3])::UBIGINT AS at) b
+  WHERE v.fine AND v.simhash IS NOT NULL
+)
+SELECT DISTINCT a.host_key, a.url_key
+FROM block a JOIN block b ON a.host_key = b.host_key AND a.at = b.at AND a.bits = b.bits
+WHERE b.url_key < a.url_key AND bit_count(xor(a.simhash, b.simhash)) <= 3;
+
 -- step: counted
--- What is added to the counts of hosts: pages fetched, bytes received, URLs refused.
+-- What is added to the counts of hosts and seeds: pages fetched, bytes received, payloads not seen before, URLs refused.
+CREATE TABLE came AS
+SELECT
+  c.host_key, c.url_host_name, c.url_host_registered_domain, c.seed, c.content_length,
+  c.kind = 'page' AND c.status = 'success' AS success,
+  c.content_segment = c.segment AND row_number() OVER (
+    PARTITION BY c.segment, c.content_digest ORDER BY c.fetch_time, c.url_key, c.host_key, c.hop
+  ) = 1 AS novel
+FROM captures c JOIN segs s USING (segment)
+WHERE s.mode = 'apply';
+
 CREATE TABLE counted AS
 SELECT
-  c.host_key, min(c.url_host_name) AS url_host_name,
-  min(c.url_host_registered_domain) AS url_host_registered_domain,
-  count(*) FILTER (c.kind = 'page' AND c.status = 'success') AS pages_fetched,
-  coalesce(sum(c.content_length), 0)::BIGINT AS body_bytes,
-  0::BIGINT AS over_budget
-FROM captures c JOIN segs s USING (segment)
-WHERE s.mode = 'apply'
-GROUP BY c.host_key
+  host_key, min(url_host_name) AS url_host_name, min(url_host_registered_domain) AS url_host_registered_domain,
+  count(*) FILTER (success) AS pages_fetched,
+  coalesce(sum(content_length), 0)::BIGINT AS body_bytes,
+  0::BIGINT AS over_budget,
+  coalesce(sum(content_length) FILTER (novel), 0)::BIGINT AS novel_bytes,
+  0::BIGINT AS seen_pages, 0::BIGINT AS seen_new
+FROM came
+GROUP BY host_key
 UNION ALL
-SELECT host_key, min(url_host_name), min(url_host_registered_domain), 0, 0, count(*)
+SELECT host_key, min(url_host_name), min(url_host_registered_domain), 0, 0, count(*), 0, 0, 0
 FROM judged WHERE reason = 'over_budget'
+GROUP BY host_key
+UNION ALL
+SELECT host_key, NULL, NULL, 0, 0, 0, 0, count(*), count(*) FILTER (fine AND t.url_key IS NULL)
+FROM first_visit v LEFT JOIN twin t USING (host_key, url_key)
 GROUP BY host_key;
+
+CREATE TABLE new_seedstats AS
+SELECT
+  seed, sum(urls)::BIGINT AS urls, sum(pages_fetched)::BIGINT AS pages_fetched, sum(body_bytes)::BIGINT AS body_bytes,
+  sum(novel_bytes)::BIGINT AS novel_bytes, sum(over_budget)::BIGINT AS over_budget
+FROM (
+  SELECT seed, urls, pages_fetched, body_bytes, novel_bytes, over_budget FROM seedstats
+  UNION ALL
+  SELECT seed, 0, success::INTEGER, coalesce(content_length, 0), CASE WHEN novel THEN content_length ELSE 0 END, 0 FROM came
+  UNION ALL
+  SELECT seed, (reason IS NULL)::INTEGER, 0, 0, 0, (reason = 'over_budget')::INTEGER FROM judged
+)
+WHERE seed IS NOT NULL
+GROUP BY seed;
 
 -- step: totals
 SELECT

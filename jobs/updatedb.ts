@@ -97,9 +97,10 @@ export const updatedb = defineJob({
       reads: [
         'crawldb',
         'hoststats',
+        'seedstats',
         ...applied.flatMap(([id]) => [`segments/${id}`, `segments/${id}/fetch`]),
       ],
-      writes: {hoststats: filesOf(results[0], 'hoststats')},
+      writes: {hoststats: filesOf(results[0], 'hoststats'), seedstats: filesOf(results[0], 'seedstats')},
       segments,
       policies: {url: plan.facts?.policy as string},
       summary: results[0]?.facts?.summary as Record<string, number>,
@@ -184,5 +185,6 @@ async function inputsOf(
     ...(await snapshot.files('seeds')),
     ...(await snapshot.files('hoststate')),
     ...(await snapshot.files('hoststats')),
+    ...(await snapshot.files('seedstats')),
   ];
 }

@@ -16,6 +16,7 @@ export const commands: readonly CommandEntry[] = [
   {name: 'inject', summary: 'Add seed URLs to the crawldb.', load: () => import('./inject.ts')},
   {name: 'sitemap', summary: 'Add sitemaps: by hand, or those that robots.txt files name.', load: () => import('./sitemap.ts')},
   {name: 'generate', summary: 'Select the URLs that are due into a new segment.', load: () => import('./generate.ts')},
+  {name: 'freegen', summary: 'Make a segment straight from a list of URLs.', load: () => import('./freegen.ts')},
   {name: 'fetch', summary: 'Fetch segments politely, then parse them.', load: () => import('./fetch.ts')},
   {name: 'parse', summary: 'Read fetched pages: text, metadata, signatures and links.', load: () => import('./parse.ts')},
   {name: 'parse-diff', summary: 'Show what differs between two parses: status, charset, titles, text, links.', load: () => import('./parse-diff.ts')},

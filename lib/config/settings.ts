@@ -451,8 +451,28 @@ export const settings = {
   },
   budget: {
     max_pages_per_host: {kind: 'count', doc: 'Most successful pages of a host, ever.'},
+    max_bytes_per_host: {kind: 'size', doc: 'Most payload bytes of a host, ever.'},
+    max_novel_bytes_per_host: {kind: 'size', doc: 'Most bytes of payloads not seen before of a host, ever.'},
     max_urls_per_host: {kind: 'count', doc: 'Most known URLs of a host.'},
+    max_pages_per_domain: {kind: 'count', doc: 'Most successful pages of a registered domain, ever.'},
+    max_bytes_per_domain: {kind: 'size', doc: 'Most payload bytes of a registered domain, ever.'},
+    max_novel_bytes_per_domain: {
+      kind: 'size',
+      doc: 'Most bytes of payloads not seen before of a registered domain, ever.',
+    },
     max_urls_per_domain: {kind: 'count', doc: 'Most known URLs of a registered domain.'},
+    max_pages_per_seed: {kind: 'count', doc: 'Most successful pages of what was reached from a seed, ever.'},
+    max_bytes_per_seed: {kind: 'size', doc: 'Most payload bytes of what was reached from a seed, ever.'},
+    max_novel_bytes_per_seed: {
+      kind: 'size',
+      doc: 'Most bytes of payloads not seen before of what was reached from a seed, ever.',
+    },
+    max_urls_per_seed: {kind: 'count', doc: 'Most known URLs of what was reached from a seed.'},
+    yield: {
+      kind: 'flag',
+      default: true,
+      doc: 'Hosts whose last pages had little content of their own get fewer URLs, and links less deep, until they give more.',
+    },
   },
   storage: {
     memory: {kind: 'size', default: '2GB', doc: 'Memory limit of DuckDB.'},

@@ -65,7 +65,7 @@ export type HostStateRow = Row<typeof hoststate>;
 
 export const hoststats = table({
   name: 'hoststats',
-  version: 1,
+  version: 2,
   doc: 'One row for each host: counts and bytes. Written by updatedb.',
   key: ['host_key'],
   columns: {
@@ -84,6 +84,25 @@ export const hoststats = table({
     },
     body_bytes: {type: 'count', unit: 'bytes', doc: 'Payload bytes ever received.'},
     over_budget: {type: 'count', doc: 'New URLs refused because the budget was used up.'},
+    novel_bytes: {
+      type: 'count',
+      nullable: true,
+      unit: 'bytes',
+      doc: 'Of body_bytes those of payloads that the crawl did not have yet.',
+      since: 2,
+    },
+    recent_pages: {
+      type: 'double',
+      nullable: true,
+      doc: 'Pages first asked for that the yield looks at: the last 100 or so.',
+      since: 2,
+    },
+    recent_new: {
+      type: 'double',
+      nullable: true,
+      doc: 'Of those the ones with content of their own: no error, not empty, no duplicate or near-duplicate.',
+      since: 2,
+    },
   },
 });
 export type HostStatsRow = Row<typeof hoststats>;
@@ -119,3 +138,19 @@ export const hostrules = table({
   },
 });
 export type HostRuleRow = Row<typeof hostrules>;
+
+export const seedstats = table({
+  name: 'seedstats',
+  version: 1,
+  doc: 'One row for each seed: what was reached from it. Written by updatedb.',
+  key: ['seed'],
+  columns: {
+    seed: {type: 'text', doc: 'Normalized URL of the seed.'},
+    urls: {type: 'count', doc: 'New URLs that were added for links from it.'},
+    pages_fetched: {type: 'count', doc: 'Successful pages ever.'},
+    body_bytes: {type: 'count', unit: 'bytes', doc: 'Payload bytes ever received.'},
+    novel_bytes: {type: 'count', unit: 'bytes', doc: 'Of those of payloads that the crawl did not have yet.'},
+    over_budget: {type: 'count', doc: 'New URLs refused because the budget of the seed was used up.'},
+  },
+});
+export type SeedStatsRow = Row<typeof seedstats>;

@@ -91,7 +91,12 @@ export const reasons = {
   over_budget: {
     by: 'updatedb',
     charge: 'nobody',
-    doc: 'The host or domain has as many URLs as its budget allows.',
+    doc: 'The host, domain or seed has as many URLs as its budget allows.',
+  },
+  low_yield: {
+    by: 'updatedb',
+    charge: 'nobody',
+    doc: 'The host has given little content of its own of late, and the link lies deeper than it may go then.',
   },
   no_additions: {by: 'updatedb', charge: 'nobody', doc: 'updatedb ran with --no-additions.'},
   duplicate_source: {by: 'updatedb', charge: 'nobody', doc: 'Found only on pages that duplicate others.'},
@@ -128,12 +133,17 @@ export const reasons = {
     charge: 'nobody',
     doc: 'What was reached from the seed has reached its cap for this fetchlist.',
   },
+  open_segment: {
+    by: 'generate',
+    charge: 'nobody',
+    doc: 'It stands in the fetchlist of an open segment already.',
+  },
   list_full: {by: 'generate', charge: 'nobody', doc: 'The fetchlist was full before its turn came.'},
   budget: {
     by: 'host',
     charge: 'nobody',
     heritrix: -5003,
-    doc: 'The budget of pages for the host is used up.',
+    doc: 'The budget of the host, domain or seed (pages or bytes) is used up.',
   },
   hop_target: {
     by: 'fetch',

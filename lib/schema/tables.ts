@@ -3,7 +3,7 @@ import {crawldb} from './crawldb.ts';
 import {extractions} from './extractions.ts';
 import {fetch} from './fetch.ts';
 import {fetchlist} from './fetchlist.ts';
-import {hostrules, hoststate, hoststats, robots} from './hostdb.ts';
+import {hostrules, hoststate, hoststats, robots, seedstats} from './hostdb.ts';
 import {inlinks} from './inlinks.ts';
 import {linkdb, linksources} from './linkdb.ts';
 import {linkrank} from './linkrank.ts';
@@ -31,6 +31,7 @@ export const tables = {
   hoststate,
   hoststats,
   hostrules,
+  seedstats,
   runs,
 } as const satisfies Readonly<Record<string, Table>>;
 export type TableName = keyof typeof tables;

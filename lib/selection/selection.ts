@@ -63,8 +63,22 @@ export interface HostPolicy {
   readonly maxCrawlDelayMs: number;
   readonly latencyFactor: number;
   readonly maxLatencyMs: number;
-  /** Pages ever of a host; -1 for no end. */
-  readonly budget: number;
+  /** Hosts whose last pages had little content of their own get less. */
+  readonly yield: boolean;
+  readonly budgets: {readonly host: Budget; readonly domain: Budget; readonly seed: Budget};
+}
+
+/** What may be had in all, ever; -1 for no end. */
+export interface Budget {
+  /** Successful pages. */
+  readonly pages: number;
+  readonly bytes: number;
+  /** Bytes of payloads that the crawl did not have. */
+  readonly novel: number;
+}
+
+export function isLimited({pages, bytes, novel}: Budget): boolean {
+  return pages >= 0 || bytes >= 0 || novel >= 0;
 }
 
 export interface Selection extends SelectionRules {

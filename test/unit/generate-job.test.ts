@@ -176,6 +176,9 @@ test('blocked, resting and spent hosts are left out, with the count; a window ca
     pages_fetched,
     body_bytes: 0,
     over_budget: 0,
+    novel_bytes: 0,
+    recent_pages: 0,
+    recent_new: 0,
   });
   await commitRows(crawl, [
     {slot: 'hostrules', table: 'hostrules', rows: [rule]},

@@ -148,6 +148,9 @@ async function crawlWithHost(t: Parameters<typeof jobHarness>[0]) {
     pages_fetched: 4,
     body_bytes: 2048,
     over_budget: 3,
+    novel_bytes: 0,
+    recent_pages: 0,
+    recent_new: 0,
   };
   const robots: RobotsRow = {
     origin: 'https://a.test',

@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import {test} from 'node:test';
+import {generate} from '../../jobs/generate.ts';
+import {inject} from '../../jobs/inject.ts';
+import {updatedb} from '../../jobs/updatedb.ts';
+import {newRow} from '../../lib/crawldb/row.ts';
+import type {HostStatsRow, SeedStatsRow} from '../../lib/schema/hostdb.ts';
+import {identify} from '../../lib/url/keys.ts';
+import {defaultOptions} from '../support/default-options.ts';
+import {commitRows, type JobHarness, jobHarness} from '../support/job-harness.ts';
+import {fetchSegment, page, type SmallWeb} from '../support/small-web.ts';
+
+/** What hosts, domains and seeds may have, and how what they gave steers what they get. */
+
+type Change = Partial<Parameters<typeof generate.plan>[0]>;
+
+const injectUrls = (crawl: JobHarness, urls: readonly string[]) =>
+  crawl.run(inject, {...defaultOptions(inject), urls});
+
+/** A round: the URLs that were asked, sorted, and what was left out. */
+async function round(crawl: JobHarness, web: SmallWeb, change: Change = {}) {
+  const report = await crawl.run(generate, {...defaultOptions(generate), ...change});
+  const segment = report.plan?.segment;
+  if (segment === undefined) return {urls: [], left: {}, refused: {}};
+  const rows = await crawl.sql<{url: string}>(`SELECT url FROM fetchlist WHERE segment = '${segment}'`);
+  await fetchSegment(crawl, segment, web);
+  const {reasons} = await crawl.run(updatedb, defaultOptions(updatedb));
+  crawl.effects.pass(60_000);
+  return {urls: rows.map(({url}) => url).sort(), left: report.reasons, refused: reasons};
+}
+
+const hosts = (crawl: JobHarness) =>
+  crawl.sql<HostStatsRow>('SELECT * FROM hoststats ORDER BY url_host_name');
+const numbered = (host: string, n: number) => Array.from({length: n}, (_, i) => `http://${host}/${i}`);
+const unlike = (url: string) => page(`the words of ${url} and of nothing else ${url.length} ${url}`);
+
+test('a host has no more pages and bytes than its budget, and the rest is counted', async (t) => {
+  const crawl = await jobHarness(t, 'budget:\n  max_pages_per_host: 5\n  max_bytes_per_host: 100\n');
+  await injectUrls(crawl, [...numbered('pages.test', 8), ...numbered('bytes.test', 8)]);
+  const web: SmallWeb = (url) => page(url.includes('bytes') ? url.padEnd(60, 'x') : url.slice(-1));
+  const first = await round(crawl, web, {maxPerHost: 2});
+  assert.equal(first.urls.length, 4);
+  const second = await round(crawl, web);
+  assert.deepEqual(
+    second.urls.map((url) => url.slice(0, 12)),
+    ['http://pages', 'http://pages', 'http://pages'],
+  );
+  assert.equal(second.left.budget, 6 + 3, 'bytes.test has its 100 bytes, and three of pages.test are beyond');
+  assert.deepEqual((await round(crawl, web)).urls, []);
+});
+
+test('a domain and a seed have budgets over all their hosts', async (t) => {
+  const crawl = await jobHarness(t, 'budget:\n  max_pages_per_domain: 3\n  max_pages_per_seed: 4\n');
+  await injectUrls(crawl, [
+    'http://a.one.com/',
+    'http://b.one.com/',
+    'http://c.one.com/',
+    'http://d.one.com/',
+    'http://two.org/',
+  ]);
+  const links = Array.from({length: 9}, (_, i) => `http://far${i}.net/`);
+  const web: SmallWeb = (url) => (url === 'http://two.org/' ? page(url, links) : page(url));
+  const first = await round(crawl, web);
+  assert.equal(first.urls.filter((url) => url.includes('one.com')).length, 3);
+  assert.equal(first.left.budget, 1);
+  const second = await round(crawl, web);
+  assert.equal(second.urls.length, 3, 'the seed two.org has had one of its four pages');
+  assert.equal(second.left.budget, 6 + 1);
+  const seeds = await crawl.sql<SeedStatsRow>("SELECT * FROM seedstats WHERE seed = 'http://two.org/'");
+  assert.deepEqual(
+    seeds.map(({urls, pages_fetched}) => [urls, pages_fetched]),
+    [[9, 4]],
+  );
+});
+
+test('beyond its budget of URLs a seed adds none, and they are counted', async (t) => {
+  const crawl = await jobHarness(t, 'budget:\n  max_urls_per_seed: 3\n');
+  await injectUrls(crawl, ['http://a.test/']);
+  const links = Array.from({length: 9}, (_, i) => `http://far${i}.net/`);
+  const {refused} = await round(crawl, (url) => page(url, links));
+  assert.equal(refused.over_budget, 6);
+  const [seed] = await crawl.sql<SeedStatsRow>('SELECT * FROM seedstats');
+  assert.deepEqual([seed?.urls, seed?.over_budget], [3, 6]);
+});
+
+test('payloads that the crawl has already are no novel bytes', async (t) => {
+  const crawl = await jobHarness(t);
+  await injectUrls(crawl, numbered('a.test', 4));
+  await round(crawl, (url) => page(url.endsWith('3') ? 'other text' : 'same text'));
+  const [host] = await hosts(crawl);
+  assert.equal(host?.body_bytes, 3 * 9 + 10);
+  assert.equal(host?.novel_bytes, 9 + 10);
+});
+
+test('a host that gives nothing of its own gets less, links less deep, and all again when it gives more', async (t) => {
+  const crawl = await jobHarness(t, 'scope:\n  max_depth: 10\n');
+  await injectUrls(crawl, [...numbered('dull.test', 150), ...numbered('rich.test', 60)]);
+  let dull = true;
+  const web: SmallWeb = (url) =>
+    dull && url.includes('dull') ? page('always the same', [`${url}/more`]) : unlike(url);
+  await round(crawl, web, {maxPerHost: 30});
+  const [first, second] = await hosts(crawl);
+  assert.deepEqual([first?.recent_pages, first?.recent_new], [30, 1]);
+  assert.deepEqual([second?.recent_pages, second?.recent_new], [30, 30]);
+
+  const less = await round(crawl, web, {maxPerHost: 30});
+  const count = (urls: readonly string[], host: string) => urls.filter((url) => url.includes(host)).length;
+  assert.deepEqual(
+    [count(less.urls, 'dull'), count(less.urls, 'rich')],
+    [10, 30],
+    'ten show whether it changes',
+  );
+  dull = false;
+  const back: number[] = [];
+  for (let n = 0; n < 4; n++) back.push(count((await round(crawl, web, {maxPerHost: 30})).urls, 'dull'));
+  assert.deepEqual(
+    back,
+    [10, 15, 25, 30],
+    'it gives content, so it gets more, and its whole share in the end',
+  );
+});
+
+test('links of a host that gives nothing of its own go less deep, and the refusal has a reason', async (t) => {
+  const crawl = await jobHarness(t);
+  const time = new Date(crawl.effects.now());
+  const found = {
+    score: 1,
+    depth: 4,
+    seed: null,
+    tag: null,
+    hopType: 'L',
+    from: 'http://x.test/',
+    intervalS: 60,
+    time,
+  } as const;
+  const rows = ['dull.test', 'rich.test'].map((host) => newRow(identify(`http://${host}/`), found, 1));
+  const stats = rows.map(
+    ({host_key, url_host_name, url_host_registered_domain}): HostStatsRow => ({
+      ...{host_key, url_host_name, url_host_registered_domain},
+      ...{urls: 1, unfetched: 1, fetched: 0, duplicates: 0, gone: 0, redirects: 0},
+      ...{pages_fetched: 90, body_bytes: 0, over_budget: 0, novel_bytes: 0},
+      ...{recent_pages: 90, recent_new: url_host_name === 'dull.test' ? 3 : 90},
+    }),
+  );
+  const byKey = (a: {host_key: bigint}, b: {host_key: bigint}) => (a.host_key < b.host_key ? -1 : 1);
+  await commitRows(crawl, [
+    {slot: 'crawldb', table: 'crawldb', rows: rows.toSorted(byKey), facts: {kind: 'base'}},
+    {slot: 'hoststats', table: 'hoststats', rows: stats.toSorted(byKey)},
+  ]);
+  const {refused} = await round(crawl, (url) => page(url, [`${url}deeper`]));
+  assert.deepEqual(refused, {low_yield: 1});
+  const added = await crawl.sql<{url: string}>('SELECT url FROM crawldb WHERE depth = 5');
+  assert.deepEqual(added, [{url: 'http://rich.test/deeper'}]);
+});
+
+test('with budget.yield off a host gets its share whatever it gives', async (t) => {
+  const crawl = await jobHarness(t, 'budget:\n  yield: false\n');
+  await injectUrls(crawl, numbered('dull.test', 80));
+  await round(crawl, () => page('always the same'), {maxPerHost: 30});
+  assert.equal((await round(crawl, () => page('always the same'), {maxPerHost: 30})).urls.length, 30);
+});
