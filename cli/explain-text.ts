@@ -64,6 +64,14 @@ export function answer(explanation: Explanation, now: number): string {
   return `${{fetched: 'Fetched', notmodified: 'Fetched, and unchanged since', gone: 'Gone', orphan: 'Orphaned', parse_failed: 'Fetched, but not parsed'}[row.status as 'gone']}${why}; ${next}.`;
 }
 
+/** `1.2 = 1 × seed 1 + 0.1 × inlinks 2`. */
+function priorityText(parts: NonNullable<Explanation['priority']>): string {
+  const short = (value: number) => String(Number(value.toPrecision(4)));
+  const total = parts.reduce((sum, {weight, value}) => sum + weight * value, 0);
+  const terms = parts.map(({part, weight, value}) => `${short(weight)} × ${part} ${short(value)}`);
+  return `${short(total)} = ${terms.join(' + ')}`;
+}
+
 /** Why the newest generate did not take it. */
 function notTaken({passedOver}: Explanation): string {
   const [newest] = passedOver;
@@ -97,7 +105,8 @@ function because(reason: Reason): string {
 }
 
 function sections(explanation: Explanation, now: number): [string, string[]][] {
-  const {steps, scope, row, seeds, selections, passedOver, captures, parses, links, host} = explanation;
+  const {steps, scope, row, seeds, priority, selections, passedOver, captures, parses, links, host} =
+    explanation;
   const at = (time: Date) =>
     `${time.toISOString().replace(/\.\d+Z$/, 'Z')} (${time.getTime() > now ? `in ${span(time.getTime() - now)}` : `${span(now - time.getTime())} ago`})`;
   return [
@@ -133,6 +142,7 @@ function sections(explanation: Explanation, now: number): [string, string[]][] {
             `${row.status}${row.reason === null ? '' : `, ${because(row.reason)}`}; score ${row.score}, ${counted(row.visits, 'visit')}, ${counted(row.changes, 'change')}, ${counted(row.retries, 'failure')} since the last success, ${counted(row.inlinks, 'page links', 'pages link')} to it`,
           ],
     ],
+    ['priority', priority === null ? [] : [priorityText(priority)]],
     [
       'schedule',
       row === null

@@ -1,6 +1,8 @@
 import {CrawlError} from '../lib/errors.ts';
 import type {CrawlDatum} from '../lib/schema/crawldb.ts';
 import type {Reason} from '../lib/schema/reason.ts';
+import type {TableName} from '../lib/schema/tables.ts';
+import {priorityTables} from '../lib/score/score.ts';
 import type {CutOff, Selection} from '../lib/selection/selection.ts';
 import {type Database, openDatabase} from '../lib/store/duckdb.ts';
 import type {FileRef} from '../lib/store/manifest-types.ts';
@@ -69,8 +71,8 @@ async function evaluate(
   {config, signal}: ReadSettings,
 ): Promise<SelectionVerdict> {
   const base = await snapshotOf(selection.base, present);
-  const files: Partial<Record<(typeof selectionTables)[number], readonly FileRef[]>> = {};
-  for (const name of selectionTables)
+  const files: Partial<Record<TableName, readonly FileRef[]>> = {};
+  for (const name of [...selectionTables, ...priorityTables(selection.weights)])
     files[name] =
       name === 'fetchlist'
         ? await base.tableFiles('fetchlist', openSegments(base, selection.time, config.generate.lapse))

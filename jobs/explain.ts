@@ -9,6 +9,7 @@ import type {ParseRow} from '../lib/schema/parse.ts';
 import type {Reason} from '../lib/schema/reason.ts';
 import type {SeedRow} from '../lib/schema/seeds.ts';
 import type {ScopeVerdict} from '../lib/scope/scope.ts';
+import {finite, priorityJoins, weighed, weightsOf} from '../lib/score/score.ts';
 import type {SegmentInfo} from '../lib/store/manifest-types.ts';
 import {identify} from '../lib/url/keys.ts';
 import {explainUrl} from '../lib/url/normalize.ts';
@@ -29,6 +30,10 @@ export interface Explanation {
   readonly row: CrawlDatum | null;
   readonly seeds: readonly SeedRow[];
   readonly selections: readonly (FetchlistRow & {readonly segment_info: SegmentInfo | null})[];
+  /** Parts of its priority in generate, by the present weights and time; null for a URL that is not known. */
+  readonly priority:
+    | readonly {readonly part: string; readonly weight: number; readonly value: number}[]
+    | null;
   /** Why the last selections did not take it, the newest first. */
   readonly passedOver: readonly SelectionVerdict[];
   readonly captures: readonly Omit<Capture, 'request_header' | 'response_header'>[];
@@ -116,6 +121,7 @@ const nothingKnown = {
   row: null,
   seeds: [],
   selections: [],
+  priority: null,
   passedOver: [],
   captures: [],
   parses: [],
@@ -171,6 +177,7 @@ async function lookUp(
       ...one,
       segment_info: snapshot.manifest.segments[one.segment] ?? null,
     })),
+    priority: row === undefined ? null : await priorityOf(db, page, settings),
     passedOver:
       row === undefined
         ? []
@@ -181,6 +188,21 @@ async function lookUp(
     host: {state: state ?? null, stats: stats ?? null, rule: rule ?? null},
     links: await linksTo({db}, page),
   };
+}
+
+async function priorityOf(
+  db: CrawlReader['db'],
+  {host_key, url_key}: Pick<CrawlDatum, 'host_key' | 'url_key'>,
+  {config}: ReadSettings,
+): Promise<Explanation['priority']> {
+  const weights = weightsOf(config.score.weights);
+  const parts = weighed(weights);
+  const [row] = await db.all<Record<string, number>>(
+    `SELECT ${parts.map(({part}) => `${finite(part)} AS ${part.name}`).join(', ')}
+     FROM (SELECT * FROM crawldb WHERE host_key = $host_key AND url_key = $url_key) c ${priorityJoins(weights)}`,
+    {host_key, url_key},
+  );
+  return parts.map(({part, weight}) => ({part: part.name, weight, value: row?.[part.name] ?? 0}));
 }
 
 function withAnswer(row: RobotsRow, url: string, config: ReadSettings['config']): Explanation['robots'] {

@@ -2,6 +2,7 @@ import type {Config} from '../lib/config/settings.ts';
 import {newSegmentIds} from '../lib/crawldb/segment-id.ts';
 import type {Reason} from '../lib/schema/reason.ts';
 import {makeScope} from '../lib/scope/scope.ts';
+import {priorityTables, weightsOf} from '../lib/score/score.ts';
 import type {CutOff, Forecast} from '../lib/selection/selection.ts';
 import type {Database} from '../lib/store/duckdb.ts';
 import type {FileRef, SegmentInfo} from '../lib/store/manifest-types.ts';
@@ -73,14 +74,15 @@ export const generate = defineJob({
     const now = effects.now();
     const open = openSegments(snapshot, now, config.generate.lapse);
     const inputs: FileRef[] = [];
-    for (const name of selectionTables)
-      if (name !== 'fetchlist') inputs.push(...(await snapshot.files(name)));
+    const weights = weightsOf(config.score.weights);
+    const read = [...selectionTables, ...priorityTables(weights)];
+    for (const name of read) if (name !== 'fetchlist') inputs.push(...(await snapshot.files(name)));
     for (const id of open) inputs.push(...(await snapshot.files(`segments/${id}/fetchlist`)));
     const params: GenerateParams = {
       now,
       rules: selectionRules(options, config, now),
       hosts: hostPolicy(config),
-      weights: {},
+      weights,
       partitions: options.partitions ?? config.generate.partitions,
       segments: newSegmentIds(snapshot.segments, now, options.maxSegments),
       held: snapshot.segments.filter((id) => snapshot.manifest.slots[`segments/${id}/content`] !== undefined),
@@ -89,7 +91,7 @@ export const generate = defineJob({
       texts: await readPolicyTexts(config, effects.store.dir),
       database: databaseParams(config),
     };
-    const db = await openPlanDatabase(effects, inputs, selectionTables);
+    const db = await openPlanDatabase(effects, inputs, read);
     try {
       const left = await whyNothing(db, inputs, params);
       if (left !== null) {
@@ -178,7 +180,10 @@ async function whyNothing(
 
 async function select(task: Task, ctx: TaskContext): Promise<TaskResult> {
   const params = task.params as unknown as GenerateParams; // made by plan
-  const db = await openTaskDatabase(task, ctx, params.database, selectionTables);
+  const db = await openTaskDatabase(task, ctx, params.database, [
+    ...selectionTables,
+    ...priorityTables(params.weights),
+  ]);
   try {
     const {left, newHost} = await choose(db, task, params);
     const held = await rowsTable(db, 'held', {segment: {type: 'text'}});

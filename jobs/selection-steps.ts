@@ -1,4 +1,4 @@
-import {isStoredScore, prioritySql, type ScoreWeights} from '../lib/score/score.ts';
+import {isStoredScore, priorityJoins, prioritySql, type ScoreWeights} from '../lib/score/score.ts';
 import {type CutOff, type HostPolicy, isLimited, type SelectionRules} from '../lib/selection/selection.ts';
 import {otherGroup} from '../lib/selection/shares.ts';
 import type {Database, SqlParameters} from '../lib/store/duckdb.ts';
@@ -114,7 +114,9 @@ export async function prepareSelection(
 /** The rows with the priority of each; with a condition that asks for `host`, with its hostdb row as that. */
 async function makeWanted(db: Database, {rules, weights}: SelectionInput, source: string): Promise<void> {
   const priority = prioritySql(weights);
-  await db.run(`CREATE VIEW valued AS SELECT c.*, ${priority} AS priority FROM ${source} c`);
+  await db.run(
+    `CREATE VIEW valued AS SELECT c.*, ${priority} AS priority FROM ${source} c ${priorityJoins(weights)}`,
+  );
   if (rules.where === null) return db.run('CREATE VIEW wanted AS SELECT * FROM valued');
   const withHost = /\bhost\s*\./i.test(rules.where);
   if (withHost)

@@ -2,6 +2,7 @@ import {isIP} from 'node:net';
 import {formatValue} from '../kinds.ts';
 import type {OptionDeclaration} from '../options.ts';
 import {linkKinds} from '../schema/outlinks.ts';
+import {weightProblem} from '../score/score.ts';
 import {shareProblem} from '../selection/shares.ts';
 import {credentialOrigin, isHostPattern, proxyAddress, secretReference} from './references.ts';
 import {type Config, settings} from './settings.ts';
@@ -62,6 +63,10 @@ export function checkRelations(config: Config): RelationProblem[] {
   for (const [name, weight] of Object.entries(config.generate.shares)) {
     const problem = shareProblem(name, weight);
     if (problem !== undefined) report('generate.shares', problem);
+  }
+  for (const [name, weight] of Object.entries(config.score.weights)) {
+    const problem = weightProblem(name, weight);
+    if (problem !== undefined) report('score.weights', problem);
   }
   const {max_per_host, max_per_domain} = config.generate;
   if (max_per_domain !== undefined && max_per_domain < max_per_host)

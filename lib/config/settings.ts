@@ -439,6 +439,11 @@ export const settings = {
       max: 1,
       doc: 'Factor of the score from a page to what it links to.',
     },
+    weights: {
+      kind: 'map',
+      default: {},
+      doc: 'Parts of the priority in generate and their weights, as {seed: 1, inlinks: 0.2}: seed depth inlinks linkrank opic age; the stored score alone if empty.',
+    },
   },
   dedup: {
     exact: {kind: 'flag', default: true, doc: 'Mark pages of equal content as duplicates.'},
