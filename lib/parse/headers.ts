@@ -25,6 +25,7 @@ export interface HeaderLink {
   readonly rel: string;
   readonly type: string | undefined;
   readonly as: string | undefined;
+  readonly hreflang: string | undefined;
 }
 
 /** Links of Link headers; what cannot be read is left out. @see RFC 8288, section 3 */
@@ -37,7 +38,8 @@ export function headerLinks(values: readonly string[]): HeaderLink[] {
       if (rel === undefined) continue;
       const type = parameter(match[2]!, 'type');
       const as = parameter(match[2]!, 'as');
-      links.push({href: match[1]!.trim(), rel: rel.toLowerCase(), type, as});
+      const hreflang = parameter(match[2]!, 'hreflang');
+      links.push({href: match[1]!.trim(), rel: rel.toLowerCase(), type, as, hreflang});
     }
   }
   return links;

@@ -19,10 +19,21 @@ export interface LinkSink {
   addLink(link: RawLink): boolean;
 }
 
-function push(sink: LinkSink, href: string | undefined, kind: LinkKind, rel: string | null = null): void {
+function push(
+  sink: LinkSink,
+  href: string | undefined,
+  kind: LinkKind,
+  rel: string | null = null,
+  hreflang?: string,
+): void {
   if (href === undefined) return;
   const trimmed = href.trim();
-  if (!leadsNowhere(trimmed)) sink.addLink({href: trimmed, kind, rel, anchor: null});
+  if (leadsNowhere(trimmed)) return;
+  sink.addLink(
+    hreflang === undefined
+      ? {href: trimmed, kind, rel, anchor: null}
+      : {href: trimmed, kind, rel, anchor: null, hreflang},
+  );
 }
 
 const loadsSomething = flags([
@@ -124,7 +135,9 @@ function linkElement(attributes: Attributes, sink: LinkSink): void {
   if (href === undefined) return;
   const rel = (attributes.get('rel') ?? '').trim().toLowerCase().replace(/\s+/g, ' ');
   const kind = linkKind(rel, attributes.get('type')?.trim().toLowerCase() ?? '', attributes.get('as') ?? '');
-  if (kind !== undefined) push(sink, href, kind, rel === '' ? null : rel);
+  if (kind === undefined) return;
+  const hreflang = kind === 'alternate' ? attributes.get('hreflang') : undefined;
+  push(sink, href, kind, rel === '' ? null : rel, hreflang);
 }
 
 /** Kind of a `link` element or Link header; undefined: nothing to fetch. */

@@ -12,6 +12,8 @@ export interface RawLink {
   /** What a sitemap says of the target. */
   readonly priority?: number;
   readonly changefreq?: string;
+  /** Language that an alternate link states for the target, as written. */
+  readonly hreflang?: string;
 }
 
 /** Longest link kept as written, in characters. Table outlinks says so. */

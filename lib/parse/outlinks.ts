@@ -70,6 +70,9 @@ const embeds: ReadonlySet<LinkKind> = new Set([
   'css',
 ]);
 
+/** Chosen: language tags are shorter. @see RFC 5646, section 4.4.1 */
+const maxHreflang = 64;
+
 /** The letter of Heritrix; a kind that is followed is a link, whatever element it stands in. */
 function hopTypeOf(kind: LinkKind, follow: ReadonlySet<string>): HopType {
   if (kind === 'sitemap') return 'S';
@@ -142,6 +145,8 @@ function linkRow(link: RawLink, position: number, source: LinkSource, policy: Li
     rules_digest: policy.digest,
     sitemap_priority: link.priority ?? null,
     sitemap_changefreq: link.changefreq ?? null,
+    hreflang:
+      link.hreflang === undefined ? null : link.hreflang.trim().toLowerCase().slice(0, maxHreflang) || null,
   };
 }
 

@@ -148,8 +148,8 @@ function parsed(
   const graph = openGraph(metas);
   const text = document.blocks === undefined ? null : document.blocks.map((block) => block.text).join('\n');
   const lower = text?.toLowerCase() ?? null;
-  const links = [...linksOfHeader(fields), ...document.links];
   const refresh = document.refresh ?? refreshOfHeader(fields);
+  const links = [...linksOfHeader(fields), ...statedLinks(refresh?.url, graph), ...document.links];
   return {
     columns: {
       ...blank,
@@ -158,7 +158,7 @@ function parsed(
       errors: errors.length === 0 ? null : JSON.stringify(errors),
       content_charset: document.charset?.encoding ?? null,
       charset_source: document.charset?.source ?? null,
-      lang_declared: language(document.lang ?? fields.get('content-language')?.[0]),
+      lang_declared: languages(document.lang ?? fields.get('content-language')?.join(',')),
       title: document.title ?? null,
       description: document.description ?? null,
       headings: document.headings?.length ? JSON.stringify(document.headings) : null,
@@ -261,11 +261,32 @@ function linksOfHeader(fields: ReadonlyMap<string, readonly string[]>): RawLink[
   const values = fields.get('link');
   if (values === undefined) return [];
   const links: RawLink[] = [];
-  for (const {href, rel, type, as} of headerLinks(values)) {
+  for (const {href, rel, type, as, hreflang} of headerLinks(values)) {
     const kind = linkKind(rel, type ?? '', as ?? '');
-    if (kind !== undefined && !leadsNowhere(href)) links.push({href, kind, rel, anchor: null});
+    if (kind === undefined || leadsNowhere(href)) continue;
+    links.push({
+      href,
+      kind,
+      rel,
+      anchor: null,
+      ...(hreflang !== undefined && kind === 'alternate' && {hreflang}),
+    });
   }
   return links;
+}
+
+/** Links that a page states without an element for them: where it refreshes to, and its URL by Open Graph. */
+function statedLinks(refreshUrl: string | null | undefined, graph: ReturnType<typeof openGraph>): RawLink[] {
+  const own = graph?.['og:url'];
+  const links: RawLink[] = [
+    ...(refreshUrl
+      ? [{href: refreshUrl.trim(), kind: 'meta_refresh', rel: null, anchor: null} as const]
+      : []),
+    ...(typeof own === 'string'
+      ? [{href: own.trim(), kind: 'og_url', rel: null, anchor: null} as const]
+      : []),
+  ];
+  return links.filter(({href}) => !leadsNowhere(href));
 }
 
 function refreshOfHeader(
@@ -275,11 +296,17 @@ function refreshOfHeader(
   return value === undefined ? undefined : parseMetaRefresh(value);
 }
 
-/** A declared language; lists keep their first, nonsense is null. */
-function language(declared: string | null | undefined): string | null {
-  const first = declared?.split(',')[0]?.trim();
-  return first === undefined || !/^[a-zA-Z]{1,8}(?:[-_][a-zA-Z0-9]{1,8})*$/.test(first) ? null : first;
+/** Declared languages in their order, comma separated; what is no language tag is left out. Null without any. */
+function languages(declared: string | null | undefined): string | null {
+  const tags = (declared ?? '')
+    .split(',', maxLanguages)
+    .map((tag) => tag.trim())
+    .filter((tag) => /^[a-zA-Z]{1,8}(?:[-_][a-zA-Z0-9]{1,8})*$/.test(tag));
+  return tags.length === 0 ? null : [...new Set(tags)].join(',');
 }
+
+/** Chosen: no page is in more. */
+const maxLanguages = 50;
 
 const blank: PageColumns = {
   status: 'success',

@@ -35,7 +35,7 @@ export type LinkKind = (typeof linkKinds)[number];
 
 export const outlinks = table({
   name: 'outlinks',
-  version: 2,
+  version: 3,
   doc: 'One row for each link found by a parse, the rejected ones with their reason (Nutch: crawl_parse, linked).',
   key: ['from_host_key', 'from_url_key', 'capture_id', 'position'],
   columns: {
@@ -93,6 +93,13 @@ export const outlinks = table({
       since: 2,
       doc: 'changefreq that a sitemap states; used where links.sitemap_hints is on.',
       source: 'sitemaps.org',
+    },
+    hreflang: {
+      type: 'text',
+      nullable: true,
+      since: 3,
+      doc: 'Language of the target as an alternate link states it, lower case: `de`, `pt-br`, `x-default`.',
+      source: 'HTML hreflang',
     },
   },
 });

@@ -43,7 +43,11 @@ export const parse = table({
       doc: 'Detected languages, ISO 639-3, comma separated.',
       source: 'Common Crawl',
     },
-    lang_declared: {type: 'text', nullable: true, doc: 'Language as the page declares it.'},
+    lang_declared: {
+      type: 'text',
+      nullable: true,
+      doc: 'Languages as the page declares them, comma separated, in its order.',
+    },
     title: {type: 'text', nullable: true, doc: 'Title.'},
     description: {type: 'text', nullable: true, doc: 'Meta description.'},
     headings: {type: 'json', nullable: true, doc: 'Array of {level, text}.'},

@@ -2,6 +2,7 @@ import {parseAnyDate} from '../http/http-date.ts';
 import {
   type ChangeFrequency,
   changeFrequencies,
+  type FeedFacts,
   maxProblems,
   type SitemapEntry,
   type SitemapKind,
@@ -15,6 +16,7 @@ export class Collector {
   readonly problems: SitemapProblem[] = [];
   problemCount = 0;
   kind: SitemapKind = 'unknown';
+  readonly feed: FeedFacts = {title: null, description: null, language: null, updated: null};
   /** True: there are more entries than are wanted. */
   full = false;
   readonly #base: string;

@@ -1,3 +1,4 @@
+import {parseAnyDate} from '../http/http-date.ts';
 import {type Collector, titleOf} from './collector.ts';
 import type {Frame, FrameHandler} from './frames.ts';
 import type {Position} from './xml.ts';
@@ -17,8 +18,8 @@ export function feedHandler(found: Collector): FrameHandler {
       }
     },
     close(frame, parents) {
-      if (item === undefined) return;
-      if (frame === item.frame) {
+      if (item === undefined) readOwn(found, frame, parents);
+      else if (frame === item.frame) {
         finish(found, item, parents);
         item = undefined;
       } else if (parents.length === item.depth + 1) {
@@ -30,6 +31,32 @@ export function feedHandler(found: Collector): FrameHandler {
       item = undefined;
     },
   };
+}
+
+/** Names of what a feed says of itself, by RSS, Atom 1.0 and Atom 0.3, CDF. */
+const descriptions = new Set(['description', 'subtitle', 'tagline', 'abstract']);
+const ownDates = new Set(['updated', 'modified', 'lastbuilddate', 'pubdate', 'date']);
+
+/** A part of the feed itself; of what is said twice the first holds, of dates the newest. */
+function readOwn(found: Collector, frame: Frame, parents: readonly Frame[]): void {
+  const parent = parents.at(-1);
+  const {feed} = found;
+  if (parent === undefined || (parent.name !== 'channel' && parent.name !== 'feed')) {
+    // The root is the last to close: Atom has the language there.
+    if (parent === undefined) feed.language ??= frame.attributes['xml:lang'] ?? null;
+    return;
+  }
+  const {name, prefix, text} = frame;
+  const own = prefix === parent.prefix;
+  if (!own && prefix !== 'dc') return;
+  if (name === 'title') feed.title ??= titleOf(text);
+  else if (descriptions.has(name)) feed.description ??= titleOf(text);
+  else if (name === 'language') feed.language ??= titleOf(text);
+  else if (ownDates.has(name)) {
+    const time = parseAnyDate(text.trim());
+    if (time !== null && (feed.updated === null || time > feed.updated.getTime()))
+      feed.updated = new Date(time);
+  }
 }
 
 interface Item {
@@ -131,6 +158,9 @@ export function readJsonFeed(text: string, found: Collector): void {
     return;
   }
   found.kind = 'json_feed';
+  found.feed.title = titleOf(textOrEmpty(field(feed, 'title')));
+  found.feed.description = titleOf(textOrEmpty(field(feed, 'description')));
+  found.feed.language = titleOf(textOrEmpty(field(feed, 'language')));
   for (const [index, item] of items.entries()) {
     if (found.full) return;
     // There are no lines to point at: the number of the item stands for one.

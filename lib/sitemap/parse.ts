@@ -46,6 +46,7 @@ export function parseSitemap(bytes: Uint8Array, options: SitemapOptions): Sitema
     truncated: found.full ? 'entries' : unpacked.truncated ? 'bytes' : null,
     encoding,
     packed: unpacked.layers > 0,
+    feed: found.feed,
   };
 }
 

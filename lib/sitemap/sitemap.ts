@@ -13,6 +13,16 @@ export interface Sitemap {
   readonly encoding: string;
   /** It came gzipped. */
   readonly packed: boolean;
+  /** What a feed says of itself. */
+  readonly feed: FeedFacts;
+}
+
+export interface FeedFacts {
+  title: string | null;
+  description: string | null;
+  /** As written. */
+  language: string | null;
+  updated: Date | null;
 }
 
 export type SitemapKind = 'urlset' | 'index' | 'text' | 'rss' | 'atom' | 'rdf' | 'json_feed' | 'unknown';

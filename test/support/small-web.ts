@@ -163,6 +163,7 @@ function parseTables(crawl: JobHarness, segment: string, parse: string, exchange
         lastmod: null,
         sitemap_priority: null,
         sitemap_changefreq: null,
+        hreflang: null,
         accepted: verdict.accepted,
         reason: verdict.accepted ? null : verdict.reason,
         rule: null,

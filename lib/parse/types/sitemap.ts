@@ -38,7 +38,12 @@ export const sitemap: DocumentType = {
       }
     }
     const encoding = encodingOf(found.encoding);
+    const {title, description, language, updated} = found.feed;
     return {
+      title,
+      description,
+      lang: language,
+      modified: updated,
       links,
       blocks: blocks.blocks,
       ...(encoding === undefined
@@ -70,7 +75,13 @@ function addEntry(entry: SitemapEntry, listed: boolean, links: RawLink[]): void 
     ...(entry.changefreq === null ? {} : {changefreq: entry.changefreq}),
   });
   for (const {href, hreflang} of entry.alternates)
-    links.push({href, kind: 'alternate', rel: `alternate ${hreflang}`.trim(), anchor: null});
+    links.push({
+      href,
+      kind: 'alternate',
+      rel: 'alternate',
+      anchor: null,
+      ...(hreflang === '' ? {} : {hreflang}),
+    });
   for (const href of entry.images) links.push({href, kind: 'img', rel: null, anchor: null});
 }
 
