@@ -22,7 +22,7 @@ SELECT
     WHEN l.first_url <> l.url OR k.url <> l.url THEN 'rejected'
     WHEN l.nth > 1 THEN 'known'
     WHEN k.url IS NULL THEN 'added'
-    WHEN $mode = 'overwrite' THEN 'updated'
+    WHEN $mode = 'overwrite' OR k.status = 'orphan' THEN 'updated'
     WHEN $mode = 'update' AND (
       k.score IS DISTINCT FROM coalesce(l.score, k.score)
       OR k.fetch_interval_s IS DISTINCT FROM coalesce(l.interval_s, k.fetch_interval_s)
@@ -60,6 +60,9 @@ FROM line l JOIN decided d USING (n) LEFT JOIN known k USING (host_key, url_key)
 WHERE d.outcome = 'added' OR (d.outcome = 'updated' AND $mode = 'overwrite')
 UNION ALL BY NAME
 SELECT k.* REPLACE (
+  -- What a seed line names is nobody's orphan.
+  CASE WHEN k.status = 'orphan' THEN 'unfetched' ELSE k.status END AS status,
+  CASE WHEN k.status = 'orphan' THEN NULL ELSE k.reason END AS reason,
   coalesce(l.score, k.score) AS score,
   coalesce(l.interval_s, k.fetch_interval_s)::INTEGER AS fetch_interval_s,
   k.fixed_interval OR l.fixed AS fixed_interval,
@@ -69,7 +72,7 @@ SELECT k.* REPLACE (
   coalesce(json_merge_patch(k.metadata, l.metadata)::VARCHAR, l.metadata, k.metadata) AS metadata
 )
 FROM line l JOIN decided d USING (n) JOIN known k USING (host_key, url_key)
-WHERE d.outcome = 'updated' AND $mode = 'update';
+WHERE d.outcome = 'updated' AND $mode <> 'overwrite';
 
 -- step: seeds
 -- All lines, the rejected ones too.

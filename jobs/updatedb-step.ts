@@ -15,7 +15,12 @@ import {readSql} from './sql-file.ts';
 export type SegmentMode = 'apply' | 'reparse' | 'history';
 
 export interface UpdateParams {
-  readonly segments: readonly {readonly segment: string; readonly mode: SegmentMode}[];
+  readonly segments: readonly {
+    readonly segment: string;
+    readonly mode: SegmentMode;
+    /** The parse that is applied; null: unparsed. */
+    readonly parse_id: string | null;
+  }[];
   readonly additions: boolean;
   readonly revision: number;
   /** Time of the job, ms since the epoch. */

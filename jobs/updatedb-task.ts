@@ -8,6 +8,7 @@ import type {Task, TaskContext, TaskResult} from './job.ts';
 import {readSql} from './sql-file.ts';
 import {fold, reparse} from './updatedb-fold.ts';
 import {followLinks} from './updatedb-links.ts';
+import {replaceLinks} from './updatedb-lost.ts';
 import {priceSummary, renewPrice} from './updatedb-price.ts';
 import {replaceChanged, sql, type Update, type UpdateParams} from './updatedb-step.ts';
 
@@ -46,12 +47,17 @@ export async function updateTask(task: Task, ctx: TaskContext): Promise<TaskResu
       changed: await rowsTable(db, 'changed', crawldb.columns),
       reasons: {},
     };
-    const segs = await rowsTable(db, 'segs', {segment: {type: 'text'}, mode: {type: 'text'}});
+    const segs = await rowsTable(db, 'segs', {
+      segment: {type: 'text'},
+      mode: {type: 'text'},
+      parse_id: {type: 'text'},
+    });
     await segs.insert(params.segments);
     await fold(update);
     await reparse(update);
     await markDuplicates(update);
     await followLinks(update);
+    await replaceLinks(update);
     return await finish(update);
   } finally {
     await db.close();

@@ -1,6 +1,6 @@
 -- The outcome of fetched segments, merged into the crawldb. jobs/updatedb-task.ts and the files beside it run the steps in this order.
 -- Views: crawldb, captures (fetch), parse, outlinks, seeds, hoststate, hoststats.
--- Table segs (segment, mode): apply (outcomes and links), reparse (signatures and links of a segment applied
+-- Table segs (segment, mode, parse_id): apply (outcomes and links), reparse (signatures and links of a segment applied
 -- before), history (applied before; read for URLs whose outcomes come late).
 
 -- step: outcomes
@@ -134,7 +134,7 @@ SELECT
   l.from_host_key, l.from_url_key, l.from_url, l.fetch_time, l.depth, l.seed, l.hop_type, l.kind, l.rel, l.lastmod, l.sitemap_priority, l.sitemap_changefreq,
   coalesce(p.robots_nofollow, false) AS page_nofollow, f.scope AS seed_scope
 FROM outlinks l
-JOIN segs s USING (segment)
+JOIN segs s USING (segment, parse_id)
 LEFT JOIN parse p USING (segment, capture_id)
 LEFT JOIN seed_fact f ON f.seed = l.seed
 WHERE s.mode IN ('apply', 'reparse')
@@ -151,7 +151,7 @@ SELECT
   l.to_url, l.to_host_name, l.to_registered_domain, l.from_url, l.seed,
   l.kind = 'sitemap' AND l.rel IS NOT NULL AS names_sitemap, l.lastmod, l.sitemap_priority, l.sitemap_changefreq
 FROM outlinks l
-JOIN segs s USING (segment)
+JOIN segs s USING (segment, parse_id)
 JOIN today d ON d.digest = l.rules_digest
 WHERE s.mode IN ('apply', 'reparse') AND l.accepted AND l.to_url_key IS NOT NULL
 UNION ALL
@@ -207,7 +207,7 @@ GROUP BY ALL;
 CREATE TABLE known_target AS
 SELECT
   c.host_key, c.url_key, hash(c.url) AS url_hash, c.score, c.depth, c.seed, c.fetch_time, c.discovered_time,
-  c.discovered_from, c.sitemap_depth
+  c.discovered_from, c.sitemap_depth, c.status
 FROM current_row c SEMI JOIN target t USING (host_key, url_key);
 
 -- Known URLs of which a sitemap, or a feed of their host, states a change since their last fetch; and when that was

@@ -18,6 +18,7 @@ import {
 } from './crawldb-writer.ts';
 import {defineJob, type JobEffects} from './job.ts';
 import {readPolicyTexts} from './policy-texts.ts';
+import {otherLinks} from './updatedb-lost.ts';
 import {priceOf} from './updatedb-price.ts';
 import type {SegmentMode, UpdateParams} from './updatedb-step.ts';
 import {updateTask} from './updatedb-task.ts';
@@ -26,7 +27,8 @@ import {heldPolicy} from './url-policy.ts';
 /**
  * Fetched segments into the crawldb (Nutch: CrawlDb update). Several at once, in any order, give the same crawldb.
  * What was applied is recorded: the same segment and parse again is nothing to do; another parse of a segment
- * replaces signatures and adds links, and leaves the facts of the fetch alone.
+ * replaces its links, signatures and states of parsing, and leaves the facts of the fetch alone: URLs that only the
+ * former parse had found, and that were never asked for, become orphans.
  */
 export const updatedb = defineJob({
   name: 'updatedb',
@@ -56,7 +58,11 @@ export const updatedb = defineJob({
     const crawldb = await snapshot.files('crawldb');
     const now = effects.now();
     const params: UpdateParams = {
-      segments: [...chosen, ...history].map(({id, mode}) => ({segment: id, mode})),
+      segments: [...chosen, ...history].map(({id, mode}) => ({
+        segment: id,
+        mode,
+        parse_id: snapshot.segment(id).current ?? null,
+      })),
       additions: !options.noAdditions,
       revision: nextRevision(snapshot),
       now,
@@ -167,8 +173,11 @@ function historyOf(snapshot: Snapshot, chosen: readonly Chosen[]): {id: string; 
     const {fetched_time} = snapshot.segment(id);
     return id > oldest || (fetched_time !== undefined && Date.parse(fetched_time) > began);
   });
-  const reparsed = chosen.filter(({mode}) => mode === 'reparse').map(({id}) => id);
-  return late ? [...others, ...reparsed].map((id) => ({id, mode: 'history'})) : [];
+  return late ? [...others, ...reparsedOf(chosen)].map((id) => ({id, mode: 'history'})) : [];
+}
+
+function reparsedOf(chosen: readonly Chosen[]): string[] {
+  return chosen.filter(({mode}) => mode === 'reparse').map(({id}) => id);
 }
 
 async function inputsOf(
@@ -182,6 +191,7 @@ async function inputsOf(
     ...(await snapshot.tableFiles('fetch', captures)),
     ...(await snapshot.tableFiles('parse', captures)),
     ...(await snapshot.tableFiles('outlinks', links)),
+    ...(await otherLinks(snapshot, reparsedOf(chosen), links)),
     ...(await snapshot.files('seeds')),
     ...(await snapshot.files('hoststate')),
     ...(await snapshot.files('hoststats')),

@@ -46,9 +46,11 @@ export function parseSitemap(bytes: Uint8Array, options: SitemapOptions): Sitema
     truncated: found.full ? 'entries' : unpacked.truncated ? 'bytes' : null,
     encoding,
     packed: unpacked.layers > 0,
-    feed: found.feed,
+    feed: feedKinds.has(found.kind) ? found.feed : null,
   };
 }
+
+const feedKinds: ReadonlySet<SitemapKind> = new Set(['rss', 'atom', 'rdf', 'json_feed']);
 
 /** By local name of the root, in lower case. */
 const roots: Readonly<Record<string, {kind: SitemapKind; handler: (found: Collector) => FrameHandler}>> = {

@@ -13,8 +13,8 @@ export interface Sitemap {
   readonly encoding: string;
   /** It came gzipped. */
   readonly packed: boolean;
-  /** What a feed says of itself. */
-  readonly feed: FeedFacts;
+  /** What a feed says of itself; null for what is none. */
+  readonly feed: FeedFacts | null;
 }
 
 export interface FeedFacts {

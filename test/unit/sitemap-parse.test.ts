@@ -47,6 +47,7 @@ test('a urlset with all its values', () => {
     truncated: null,
     encoding: 'utf-8',
     packed: false,
+    feed: null,
   });
 });
 

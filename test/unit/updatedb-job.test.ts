@@ -353,3 +353,59 @@ test('URLs that share both keys: the known one stays, the newcomer is refused an
     'http://a.test/new',
   ]);
 });
+
+test('a segment applied again from another parse: its links are replaced, what was fetched is left alone', async (t) => {
+  const crawl = await jobHarness(t);
+  await crawl.run(inject, {...seedOptions, urls: ['http://a.test/', 'http://b.test/']});
+  const first = web({
+    'http://a.test/': page('one', [
+      'http://a.test/junk',
+      'http://a.test/shared',
+      'http://b.test/',
+      'http://a.test/kept',
+    ]),
+    'http://b.test/': page('other', ['http://a.test/shared']),
+  });
+  const segment = await fetched(crawl, first);
+  await crawl.run(updatedb, updateOptions);
+  // Fetched since: it stays what it is, whoever links to it.
+  const second = await fetched(crawl, web({'http://a.test/kept': page('kept', ['http://a.test/junk2'])}));
+  await crawl.run(updatedb, updateOptions);
+  const before = await byUrl(crawl);
+  assert.equal(before['http://a.test/junk']?.status, 'gone', 'asked for in the second round');
+
+  // junk2 is known by the second segment alone; its parse is replaced by one without that link.
+  await parseSegment(crawl, second, web({'http://a.test/kept': page('kept', [])}), 'p2');
+  await crawl.run(updatedb, updateOptions);
+  const after = await byUrl(crawl);
+  const lost = after['http://a.test/junk2']!;
+  assert.deepEqual([lost.status, lost.reason], ['orphan', 'orphan']);
+  for (const url of ['http://a.test/', 'http://b.test/', 'http://a.test/shared', 'http://a.test/kept'])
+    assert.deepEqual({...after[url], revision: 0}, {...before[url], revision: 0}, url);
+  assert.equal((await crawl.head()).manifest.summary.unfetched, 0);
+  assert.equal((await crawl.run(generate, listOptions)).outcome, 'nothing', 'an orphan is not asked for');
+
+  // A parse that has the link again brings it back; so does a seed line.
+  await parseSegment(crawl, second, web({'http://a.test/kept': page('kept', ['http://a.test/junk2'])}), 'p3');
+  await crawl.run(updatedb, updateOptions);
+  const {status, reason, revision: _, ...rest} = (await byUrl(crawl))['http://a.test/junk2']!;
+  const {status: _s, reason: _r, revision: _v, ...former} = before['http://a.test/junk2']!;
+  assert.deepEqual([status, reason], ['unfetched', null]);
+  assert.deepEqual(rest, former);
+  await parseSegment(crawl, second, web({'http://a.test/kept': page('kept', [])}), 'p4');
+  await crawl.run(updatedb, updateOptions);
+  await crawl.run(inject, {...seedOptions, urls: ['http://a.test/junk2']});
+  assert.equal((await byUrl(crawl))['http://a.test/junk2']?.status, 'unfetched');
+
+  // What another segment links to, or a seed line names, stays when this one drops it.
+  await parseSegment(
+    crawl,
+    segment,
+    web({'http://a.test/': page('one', []), 'http://b.test/': page('other', [])}),
+    'p2',
+  );
+  await crawl.run(updatedb, updateOptions);
+  const end = await byUrl(crawl);
+  assert.equal(end['http://b.test/']?.status, 'fetched');
+  assert.equal(end['http://a.test/junk2']?.status, 'unfetched');
+});

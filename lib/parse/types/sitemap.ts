@@ -38,12 +38,14 @@ export const sitemap: DocumentType = {
       }
     }
     const encoding = encodingOf(found.encoding);
-    const {title, description, language, updated} = found.feed;
+    const {feed} = found;
     return {
-      title,
-      description,
-      lang: language,
-      modified: updated,
+      ...(feed !== null && {
+        title: feed.title,
+        description: feed.description,
+        lang: feed.language,
+        modified: feed.updated,
+      }),
       links,
       blocks: blocks.blocks,
       ...(encoding === undefined
