@@ -65,10 +65,10 @@ async function importModule(path: string): Promise<unknown> {
   }
 }
 
-/** Node strips types by itself, or this very program runs from TypeScript by whatever means. */
+/** Whether Node strips types by itself. */
 function readsTypes(): boolean {
   const {typescript} = process.features as {typescript?: unknown}; // not in the types of Node 20
-  return Boolean(typescript) || import.meta.url.endsWith('.ts');
+  return Boolean(typescript);
 }
 
 /** tsx beside us, or beside the extractor. */

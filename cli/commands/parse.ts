@@ -26,7 +26,10 @@ export const command = defineCommand({
       `crawl parse --as pdfs --where "content_mime_type = 'application/pdf'"`,
       'only some captures, to compare',
     ],
-    ['crawl parse --with products.ts', 'an extractor over all that is stored; its rows are the table products'],
+    [
+      'crawl parse --with products.ts',
+      'an extractor over all that is stored; its rows are the table products',
+    ],
     ['crawl parse --use trial', 'the named parse is current from now on'],
   ],
   options: {

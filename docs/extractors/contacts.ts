@@ -2,7 +2,7 @@ import type {Extractor} from 'crawl/extract';
 
 /**
  * Contact pages, and how one may reach people there: to find those that name no e-mail address, ask for
- * `WHERE emails = 0`. Reads the markup as events, which costs a part of what a tree does.
+ * `WHERE emails = 0`. Reads the markup as events, without a tree.
  */
 export default {
   name: 'contacts',

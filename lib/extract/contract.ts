@@ -88,7 +88,7 @@ export interface ExtractPage {
   first(selector: string, within?: Document | Element): Element | null;
   /** Text that a person reads in a node, white space folded; null where there is none. */
   text(node: Document | Node | null | undefined): string | null;
-  /** The markup event by event: for what needs no tree, at a third of its price. */
+  /** The markup event by event: for what needs no tree, and must not hold one. */
   events(events: MarkupEvents): void;
   /** A link of the page as an absolute URL; null where it is none. */
   resolve(href: string | null | undefined): string | null;

@@ -4,7 +4,8 @@ import {join} from 'node:path';
 import {test} from 'node:test';
 import {defaultOptions} from '../../cli/rounds.ts';
 import {parse} from '../../jobs/parse.ts';
-import {type JobHarness, jobHarness} from '../support/job-harness.ts';
+import {useParse} from '../../jobs/parse-use.ts';
+import {commitRows, type JobHarness, jobHarness} from '../support/job-harness.ts';
 import {commitFetched} from '../support/parse-captures.ts';
 
 const none = defaultOptions(parse);
@@ -121,4 +122,57 @@ test('beside a parse that is there an extractor runs alone; again it is nothing 
     {heading: 'deep'},
     {heading: 'new'},
   ]);
+});
+
+test('extractors of crawl.yaml run at every parse; on applied segments when stale ones are asked for', async (t) => {
+  const crawl = await jobHarness(t, 'parse:\n  extractors: [words.ts]\n');
+  await commitFetched(crawl, segment, pages);
+  const words = (type: string, value: string) => `
+    type Row = {words: ${type === 'text' ? 'string' : 'number'}; more?: string};
+    export default {
+      types: ['text/*'],
+      columns: {words: {type: '${type}'}${type === 'text' ? ", more: {type: 'text', nullable: true}" : ''}},
+      extract(page: {parsed: {text: string | null}}): Row { const n = (page.parsed.text ?? '').split(' ').length; return ${value}; },
+    };`;
+  await extractor(crawl, 'words.ts', words('int32', '{words: n}'));
+  await crawl.run(parse, none);
+  const totals = () => crawl.sql('SELECT sum(words)::INTEGER AS n, count(*)::INTEGER AS pages FROM words');
+  assert.deepEqual(await totals(), [{n: 5, pages: 3}]);
+  const {current} = (await crawl.head()).segment(segment);
+  await commitRows(crawl, [], {[segment]: {applied: current!}});
+
+  await extractor(crawl, 'words.ts', words('text', '{words: String(n), more: "x"}'));
+  assert.equal((await crawl.run(parse, none)).outcome, 'nothing', 'what is applied is left alone');
+  assert.equal((await crawl.run(parse, {...none, stale: true})).outcome, 'done');
+  assert.equal((await crawl.head()).segment(segment).current, current, 'the parse is the same');
+  assert.deepEqual(await crawl.sql('SELECT words, more FROM words WHERE position = 0 ORDER BY url LIMIT 1'), [
+    {words: '1', more: 'x'},
+  ]);
+});
+
+test('rows of a named parse stand beside the others, and become current with it; columns of former declarations stay', async (t) => {
+  const {crawl, file} = await headingsCrawl(t);
+  await crawl.run(parse, {...none, with: [file]});
+  await extractor(
+    crawl,
+    'headings.mjs',
+    `export default {columns: {heading: {type: 'text'}, length: {type: 'double', nullable: true}, level: {type: 'int32'}},
+      extract: (page) => page.select('h3').map((node) => ({heading: page.text(node), level: 3}))};`,
+  );
+  await crawl.run(parse, {...none, all: true, as: 'trial', with: [file]});
+  assert.deepEqual(await crawl.sql('SELECT heading, length, level FROM headings ORDER BY position'), [
+    {heading: 'One', length: 3, level: null},
+    {heading: 'Two', length: 3, level: null},
+  ]);
+  assert.deepEqual(await crawl.sql('SELECT parse_id, heading FROM headings_all WHERE level = 3'), [
+    {parse_id: 'trial', heading: 'deep'},
+  ]);
+  await crawl.run(useParse, {use: 'trial', segment: []});
+  assert.deepEqual(await crawl.sql('SELECT heading, level, found FROM headings'), [
+    {heading: 'deep', level: 3, found: null},
+  ]);
+  const [outcomes] = await crawl.sql<{now: number; all: number}>(
+    'SELECT (SELECT count(*)::INTEGER FROM extractions) AS now, count(*)::INTEGER AS all FROM extractions_all',
+  );
+  assert.deepEqual(outcomes, {now: 4, all: 8});
 });
