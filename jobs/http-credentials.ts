@@ -47,12 +47,19 @@ export async function readCredentials({credentials}: Config, places: SecretPlace
 
 /** The rules that say which host is asked through which proxy, with the proxies' credentials. */
 export async function readProxies(config: Config, places: SecretPlaces): Promise<readonly ProxyRule[]> {
-  const {network, credentials} = config;
   const passwords = new Map<string, string>();
-  for (const [where, reference] of Object.entries(credentials.proxy)) {
+  for (const [where, reference] of Object.entries(config.credentials.proxy)) {
     const {text, bad} = await readSecret('credentials.proxy', reference, places);
     passwords.set(addressOf(`http://${where}`).name, basic(text, bad));
   }
+  return readProxyRules(config, passwords);
+}
+
+/** The rules alone. @param passwords value of Proxy-Authorization by `host:port` */
+export function readProxyRules(
+  {network}: Config,
+  passwords: ReadonlyMap<string, string> = new Map(),
+): readonly ProxyRule[] {
   const proxyOf = (text: string): HttpProxy => {
     const address = addressOf(text);
     const authorization = passwords.get(address.name);

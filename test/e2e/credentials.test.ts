@@ -148,3 +148,22 @@ test('what is wrong with a credential is told before anything is asked, without 
     assert.ok(!`${stdout}${stderr}`.includes(password), `${setting}: ${stderr}`);
   }
 });
+
+test('without a contact nothing leaves this machine, through a proxy neither', async (t) => {
+  const dir = temporaryFolder(t);
+  await crawl(dir, ['init', '.']);
+  const seeds = ['http://far.test/', 'http://127.0.0.1:9/'];
+  assert.equal((await crawl(dir, ['inject', ...seeds])).code, 0);
+  assert.equal((await crawl(dir, ['generate'])).code, 0);
+  const here = ['--set', 'network.connect_to=*:80=127.0.0.1:9', '--set', 'network.allow=127.0.0.0/8'];
+  const cases: readonly (readonly [string, RegExp | undefined])[] = [
+    ['network.proxy=http://127.0.0.1:9', /agent\.contact is not set, and far\.test is not this machine/],
+    ['network.proxy_rules=127.0.0.1=http://proxy.test:3128', /127\.0\.0\.1 is not this machine/],
+    ['network.proxy_rules=far.test=direct', undefined],
+  ];
+  for (const [setting, message] of cases) {
+    const {code, stderr} = await crawl(dir, ['fetch', ...here, '--set', setting]);
+    assert.equal(code, message === undefined ? 0 : 2, `${setting}: ${stderr}`);
+    if (message !== undefined) assert.match(stderr, message);
+  }
+});
