@@ -1,55 +1,170 @@
--- Exact duplicates: pages whose content-decoded bodies are equal; sitemaps are none. View: current_row (the crawldb as it will be).
-
--- step: mark
--- Rows whose standing among their equals changes. Tables: affected (the signatures to look at).
--- $place: where equals are looked for: none (the whole crawl), domain, host, or page (nowhere).
+-- Duplicates: pages whose content-decoded bodies are equal (exact), whose normalized texts are (text), or whose
+-- fingerprints nearly are (near). Sitemaps are none. Views: current_row (the crawldb as it will be).
+-- Variables: place (where equals are looked for: none, which is the whole crawl, domain, or host), exact, text and near
+-- (off, mark or status; exact is off or status).
+--
 -- One page of a group stays, by a written order: the one that most of the group name as canonical, then the higher
 -- score, then https, then the shorter URL, then the one seen first, then the URL. If it goes, the next takes its place.
-CREATE TABLE dedup_row AS
+
+-- step: page
+-- Pages that can repeat others, with what decides; standing is what they were found to repeat so far, if anything.
+CREATE VIEW page AS
+SELECT
+  host_key, url_key, url, signature, text_signature, simhash, canonical_url, score, discovered_time,
+  CASE getvariable('place')
+    WHEN 'host' THEN url_host_name WHEN 'domain' THEN url_host_registered_domain ELSE ''
+  END AS place,
+  CASE WHEN status = 'duplicate' THEN coalesce(duplicate_kind, 'exact') END AS standing
+FROM current_row
+WHERE status IN ('fetched', 'notmodified', 'duplicate') AND sitemap_depth IS NULL;
+
+CREATE TABLE repetition (host_key UBIGINT, url_key UBIGINT, kind VARCHAR, winner VARCHAR);
+
+-- step: exact
+-- Tables: affected (the signatures to look at).
+INSERT INTO repetition
 WITH member AS (
-  SELECT
-    c.*,
-    CASE $place
-      WHEN 'host' THEN c.url_host_name
-      WHEN 'domain' THEN c.url_host_registered_domain
-      WHEN 'page' THEN c.url
-      ELSE ''
-    END AS place
-  FROM current_row c SEMI JOIN affected a USING (signature)
-  WHERE c.status IN ('fetched', 'notmodified', 'duplicate') AND c.sitemap_depth IS NULL
+  SELECT *, signature AS fingerprint FROM page SEMI JOIN affected USING (signature)
+  WHERE getvariable('exact') <> 'off'
 ), vote AS (
-  SELECT signature, place, canonical_url AS url, count(*) AS votes
+  SELECT fingerprint, place, canonical_url AS url, count(*) AS votes
   FROM member WHERE canonical_url IS NOT NULL GROUP BY ALL
 ), ranked AS (
-  SELECT m.*, row_number() OVER best AS nth, first_value(m.url) OVER best AS winner
-  FROM member m LEFT JOIN vote v USING (signature, place, url)
+  SELECT m.host_key, m.url_key, row_number() OVER best AS nth, first_value(m.url) OVER best AS winner
+  FROM member m LEFT JOIN vote v USING (fingerprint, place, url)
   WINDOW best AS (
-    PARTITION BY m.signature, m.place
+    PARTITION BY m.fingerprint, m.place
     ORDER BY coalesce(v.votes, 0) DESC, m.score DESC, starts_with(m.url, 'https:') DESC, length(m.url),
       m.discovered_time, m.url
   )
 )
-SELECT
-  * EXCLUDE (place, nth, winner)
-  REPLACE (
-    CASE WHEN nth > 1 THEN 'duplicate' WHEN status = 'duplicate' THEN 'fetched' ELSE status END AS status,
-    CASE WHEN nth > 1 THEN 'duplicate' WHEN status = 'duplicate' THEN NULL ELSE reason END AS reason,
-    CASE WHEN nth > 1 THEN winner END AS duplicate_of
-  )
-FROM ranked
-WHERE (nth > 1 AND (status <> 'duplicate' OR duplicate_of IS DISTINCT FROM winner))
-  OR (nth = 1 AND (status = 'duplicate' OR duplicate_of IS NOT NULL));
+SELECT host_key, url_key, 'exact', winner FROM ranked WHERE nth > 1;
 
--- step: every_signature
--- For the whole crawl: signatures that several rows have, or that a duplicate has.
+-- step: text
+-- The same among pages that repeat none byte for byte. Tables: affected, affected_text (the text signatures to look at:
+-- also those of all pages whose standing among exact equals was looked at).
+INSERT INTO repetition
+WITH member AS (
+  SELECT p.*, p.text_signature AS fingerprint
+  FROM page p
+  SEMI JOIN affected_text USING (text_signature)
+  ANTI JOIN repetition v ON v.host_key = p.host_key AND v.url_key = p.url_key
+  LEFT JOIN affected a ON a.signature = p.signature
+  WHERE getvariable('text') <> 'off' AND (a.signature IS NOT NULL OR p.standing IS DISTINCT FROM 'exact')
+), vote AS (
+  SELECT fingerprint, place, canonical_url AS url, count(*) AS votes
+  FROM member WHERE canonical_url IS NOT NULL GROUP BY ALL
+), ranked AS (
+  SELECT m.host_key, m.url_key, row_number() OVER best AS nth, first_value(m.url) OVER best AS winner
+  FROM member m LEFT JOIN vote v USING (fingerprint, place, url)
+  WINDOW best AS (
+    PARTITION BY m.fingerprint, m.place
+    ORDER BY coalesce(v.votes, 0) DESC, m.score DESC, starts_with(m.url, 'https:') DESC, length(m.url),
+      m.discovered_time, m.url
+  )
+)
+SELECT host_key, url_key, 'text', winner FROM ranked WHERE nth > 1;
+
+-- step: apply
+-- Rows whose standing changes. Tables: examined (the pages that were looked at, and those that repeat none any more).
+-- $near_done: near duplicates were looked for in this run; else a page that is one stays one while it is a page.
+CREATE TABLE dedup_row AS
+WITH standing AS (
+  SELECT
+    c.*, v.winner, v.kind,
+    CASE v.kind WHEN 'exact' THEN true WHEN 'text' THEN getvariable('text') = 'status'
+      WHEN 'near' THEN getvariable('near') = 'status' ELSE false END AS repeats
+  FROM current_row c
+  SEMI JOIN examined e USING (host_key, url_key)
+  LEFT JOIN repetition v USING (host_key, url_key)
+  WHERE v.winner IS NOT NULL OR $near_done OR c.duplicate_kind IS DISTINCT FROM 'near'
+    OR c.status NOT IN ('fetched', 'notmodified', 'duplicate') OR coalesce(c.similar_to, c.duplicate_of) IS NULL
+), decided AS (
+  SELECT * EXCLUDE (winner, kind, repeats) REPLACE (
+    CASE WHEN repeats THEN 'duplicate' WHEN status = 'duplicate' THEN 'fetched' ELSE status END AS status,
+    CASE WHEN repeats THEN 'duplicate' WHEN status = 'duplicate' THEN NULL ELSE reason END AS reason,
+    CASE WHEN repeats THEN winner END AS duplicate_of,
+    kind AS duplicate_kind,
+    CASE WHEN winner IS NOT NULL AND NOT repeats THEN winner END AS similar_to
+  )
+  FROM standing
+)
+SELECT d.* FROM decided d JOIN (
+  SELECT host_key, url_key, status, duplicate_of, duplicate_kind, similar_to
+  FROM current_row SEMI JOIN examined USING (host_key, url_key)
+) c USING (host_key, url_key)
+WHERE (d.status, d.duplicate_of, d.duplicate_kind, d.similar_to)
+  IS DISTINCT FROM (c.status, c.duplicate_of, c.duplicate_kind, c.similar_to);
+
+-- step: every
+-- For the whole crawl: fingerprints that several pages have, and all that is or was marked.
 CREATE TABLE affected AS
-SELECT signature FROM current_row
-WHERE signature IS NOT NULL AND status IN ('fetched', 'notmodified', 'duplicate') AND sitemap_depth IS NULL
-GROUP BY signature
-HAVING count(*) > 1 OR bool_or(status = 'duplicate');
+SELECT signature FROM page WHERE signature IS NOT NULL GROUP BY signature HAVING count(*) > 1;
+CREATE TABLE affected_text AS
+SELECT text_signature FROM page WHERE text_signature IS NOT NULL GROUP BY text_signature HAVING count(*) > 1;
+
+-- step: every_examined
+CREATE TABLE examined AS
+SELECT host_key, url_key FROM repetition
+UNION
+SELECT host_key, url_key FROM current_row
+WHERE status = 'duplicate' OR duplicate_of IS NOT NULL OR duplicate_kind IS NOT NULL OR similar_to IS NOT NULL;
+
+-- step: near_page
+-- Pages with a fingerprint that repeat none so far, one for all that share one within a place; ranked by the order
+-- above, best first. The rank stands for the page while neighbours are looked for.
+CREATE TABLE near_page AS
+WITH alone AS (
+  SELECT p.* FROM page p ANTI JOIN repetition v USING (host_key, url_key) WHERE p.simhash IS NOT NULL
+), ordered AS (
+  SELECT
+    host_key, url_key, url, simhash, place,
+    row_number() OVER (
+      ORDER BY coalesce(canonical_url = url, false) DESC, score DESC, starts_with(url, 'https:') DESC, length(url),
+        discovered_time, url
+    ) - 1 AS rank
+  FROM alone
+)
+SELECT * FROM ordered ORDER BY rank;
+CREATE TABLE near_print AS
+SELECT simhash, place, min(rank)::INTEGER AS rank FROM near_page GROUP BY ALL;
+
+-- step: near_pairs
+-- Pairs of fingerprints that differ in at most $bits bits and agree in all bits of $mask.
+INSERT INTO near_pair
+SELECT greatest(a.rank, b.rank)::INTEGER AS worse, least(a.rank, b.rank)::INTEGER AS better
+FROM near_print a JOIN near_print b
+  ON a.place = b.place AND (a.simhash & $mask) = (b.simhash & $mask) AND a.rank > b.rank
+WHERE bit_count(xor(a.simhash, b.simhash)) <= $bits;
+
+-- step: near
+-- Table leader (rank, leader): fingerprints that are like a better one. A page repeats the best page of its fingerprint,
+-- or else the one that this leads to.
+INSERT INTO repetition
+SELECT p.host_key, p.url_key, 'near', w.url
+FROM near_page p
+JOIN near_print f USING (simhash, place)
+LEFT JOIN leader l ON l.rank = f.rank
+JOIN near_page w ON w.rank = coalesce(l.leader, f.rank)
+WHERE p.rank <> w.rank;
+
+-- step: totals
+SELECT
+  (SELECT count(*) FROM dedup_row)::BIGINT AS rows,
+  count(*) FILTER (acts)::BIGINT AS duplicates, count(*) FILTER (NOT acts)::BIGINT AS alike
+FROM (
+  SELECT CASE kind WHEN 'exact' THEN true WHEN 'text' THEN getvariable('text') = 'status'
+    ELSE getvariable('near') = 'status' END AS acts
+  FROM repetition
+);
 
 -- step: savings
--- Duplicates by host: how many, and the host whose pages they repeat most often.
-SELECT url_host_name AS host, count(*)::BIGINT AS duplicates
-FROM current_row WHERE status = 'duplicate'
-GROUP BY url_host_name ORDER BY duplicates DESC, host LIMIT 100;
+-- Duplicates by host: how many, and the pages that stay.
+SELECT
+  url_host_name AS host,
+  count(*) FILTER (status = 'duplicate')::BIGINT AS duplicates,
+  count(*) FILTER (similar_to IS NOT NULL)::BIGINT AS alike,
+  count(*) FILTER (status IN ('fetched', 'notmodified'))::BIGINT AS pages
+FROM current_row
+WHERE status IN ('fetched', 'notmodified', 'duplicate')
+GROUP BY url_host_name HAVING duplicates + alike > 0 ORDER BY duplicates DESC, alike DESC, host LIMIT 100;

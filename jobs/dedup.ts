@@ -11,21 +11,19 @@ import {
   openTaskDatabase,
   writeDelta,
 } from './crawldb-writer.ts';
+import {beginMarks, type DedupRules, findNear, sql} from './dedup-marks.ts';
 import {defineJob, type Task, type TaskContext, type TaskResult} from './job.ts';
-import {readSql} from './sql-file.ts';
-
-const sql = readSql(import.meta.url, './dedup.sql', ['every_signature', 'mark', 'savings']);
 
 interface DedupParams {
-  readonly group: 'none' | 'domain' | 'host';
-  readonly exact: boolean;
+  readonly rules: DedupRules;
   readonly revision: number;
   readonly database: DatabaseParams;
 }
 
 /**
- * Duplicates of the whole crawldb, anew (Nutch: DeduplicationJob). updatedb does the same for the pages of a round;
- * this is for crawls whose settings have changed. Where `dedup.exact` is off, all duplicates become pages again.
+ * Duplicates of the whole crawldb, anew (Nutch: DeduplicationJob). updatedb does the same for the pages of a round,
+ * but for near duplicates; this is also for crawls whose settings have changed. Where a kind is off, its duplicates
+ * become pages again.
  */
 export const dedup = defineJob({
   name: 'dedup',
@@ -47,8 +45,7 @@ export const dedup = defineJob({
       return undefined;
     }
     const params: DedupParams = {
-      group: options.group ?? config.dedup.group,
-      exact: config.dedup.exact,
+      rules: {...config.dedup, group: options.group ?? config.dedup.group},
       revision: nextRevision(snapshot),
       database: databaseParams(config),
     };
@@ -82,26 +79,41 @@ export const dedup = defineJob({
   },
 });
 
+/** Duplicates of a host, for the report. */
+export interface DedupSavings {
+  readonly host: string;
+  readonly duplicates: number;
+  /** Only marked. */
+  readonly alike: number;
+  readonly pages: number;
+}
+
 async function markAll(task: Task, ctx: TaskContext): Promise<TaskResult> {
-  const params = task.params as unknown as DedupParams; // made by plan
-  const db = await openTaskDatabase(task, ctx, params.database, ['crawldb', 'hoststats']);
+  const {rules, revision, database} = task.params as unknown as DedupParams; // made by plan
+  const db = await openTaskDatabase(task, ctx, database, ['crawldb', 'hoststats']);
   try {
     await db.run('CREATE VIEW current_row AS SELECT * FROM crawldb');
-    await db.run(sql.every_signature);
-    // Without looking for equals each page is a group of its own: nothing repeats anything.
-    await db.run(sql.mark, {place: params.exact ? params.group : 'page'});
+    await beginMarks(db, rules);
+    await db.run(sql.every);
+    await db.run(sql.exact);
+    await db.run(sql.text);
+    if (rules.near !== 'off') await findNear(db, rules);
+    await db.run(sql.every_examined);
+    await db.run(sql.apply, {near_done: true});
     await db.run('CREATE VIEW delta AS SELECT * FROM dedup_row');
-    const {files, summary} = await writeDelta(db, ctx, params.revision);
-    const [marked] = await db.all<{rows: number; duplicates: number}>(
-      `SELECT count(*) AS rows, count(*) FILTER (status = 'duplicate') AS duplicates FROM dedup_row`,
-    );
+    const {files, summary} = await writeDelta(db, ctx, revision);
+    const [totals] = await db.all<{rows: number; duplicates: number; alike: number}>(sql.totals);
     await db.run(
       'CREATE OR REPLACE VIEW current_row AS SELECT * FROM crawldb ANTI JOIN dedup_row USING (host_key, url_key) UNION ALL SELECT * FROM dedup_row',
     );
     const savings = await db.all(sql.savings);
     return {
       files,
-      counters: {rows_updated_total: marked?.rows ?? 0, duplicates_total: marked?.duplicates ?? 0},
+      counters: {
+        rows_updated_total: totals?.rows ?? 0,
+        duplicates_total: totals?.duplicates ?? 0,
+        similar_total: totals?.alike ?? 0,
+      },
       reasons: {},
       facts: {summary, savings},
     };

@@ -55,7 +55,8 @@ SELECT
   NULL::VARCHAR AS etag, NULL::VARCHAR AS last_modified,
   0::INTEGER AS visits, 0::INTEGER AS changes, NULL::VARCHAR AS duplicate_of,
   coalesce(k.inlinks, 0)::INTEGER AS inlinks, NULL::VARCHAR AS updated_segment,
-  0::BIGINT AS revision, NULL::VARCHAR AS canonical_url, k.sitemap_depth
+  0::BIGINT AS revision, NULL::VARCHAR AS canonical_url, k.sitemap_depth,
+  NULL::VARCHAR AS duplicate_kind, NULL::VARCHAR AS similar_to
 FROM line l JOIN decided d USING (n) LEFT JOIN known k USING (host_key, url_key)
 WHERE d.outcome = 'added' OR (d.outcome = 'updated' AND $mode = 'overwrite')
 UNION ALL BY NAME

@@ -18,6 +18,8 @@ SELECT DISTINCT text FROM (
   SELECT duplicate_of AS text FROM crawldb
   UNION ALL
   SELECT canonical_url FROM crawldb
+  UNION ALL
+  SELECT similar_to FROM crawldb
 ) WHERE text IS NOT NULL
 
 -- step: link_urls
@@ -121,7 +123,9 @@ SELECT * EXCLUDE (refused) REPLACE (
     WHEN status = 'gone' AND next_fetch_time = $never::TIMESTAMPTZ THEN $now::TIMESTAMPTZ
     ELSE next_fetch_time
   END AS next_fetch_time,
-  CASE WHEN refused IS NULL THEN duplicate_of END AS duplicate_of
+  CASE WHEN refused IS NULL THEN duplicate_of END AS duplicate_of,
+  CASE WHEN refused IS NULL THEN duplicate_kind END AS duplicate_kind,
+  CASE WHEN refused IS NULL THEN similar_to END AS similar_to
 )
 FROM one;
 
@@ -175,17 +179,21 @@ WITH kept AS (
   SELECT k.* REPLACE (
     CASE WHEN d.text IS NULL THEN k.duplicate_of ELSE d.url END AS duplicate_of,
     CASE WHEN e.text IS NULL THEN k.canonical_url ELSE e.url END AS canonical_url,
+    CASE WHEN s.text IS NULL THEN k.similar_to ELSE s.url END AS similar_to,
     coalesce(i.inlinks, 0)::INTEGER AS inlinks
   )
   FROM kept k
   LEFT JOIN retext d ON d.text = k.duplicate_of
   LEFT JOIN retext e ON e.text = k.canonical_url
+  LEFT JOIN retext s ON s.text = k.similar_to
   LEFT JOIN linked i USING (host_key, url_key)
 )
 SELECT * REPLACE (
   CASE WHEN status = 'duplicate' AND coalesce(duplicate_of, url) = url THEN 'fetched' ELSE status END AS status,
   CASE WHEN status = 'duplicate' AND coalesce(duplicate_of, url) = url THEN NULL ELSE reason END AS reason,
-  CASE WHEN duplicate_of <> url THEN duplicate_of END AS duplicate_of
+  CASE WHEN duplicate_of <> url THEN duplicate_of END AS duplicate_of,
+  CASE WHEN duplicate_of <> url OR similar_to <> url THEN duplicate_kind END AS duplicate_kind,
+  CASE WHEN similar_to <> url THEN similar_to END AS similar_to
 )
 FROM renamed;
 

@@ -45,6 +45,7 @@ export const sql = readSql(import.meta.url, './updatedb.sql', [
   'reparsed_batch',
   'reparsed_rows',
   'affected',
+  'examined',
   'doubtful',
   'links',
   'sources',

@@ -4,15 +4,13 @@ import {crawldb} from '../lib/schema/crawldb.ts';
 import {seedstats} from '../lib/schema/hostdb.ts';
 import {makeScope} from '../lib/scope/scope.ts';
 import {openTaskDatabase, rowsTable, writeDelta} from './crawldb-writer.ts';
+import {beginMarks, sql as marks} from './dedup-marks.ts';
 import type {Task, TaskContext, TaskResult} from './job.ts';
-import {readSql} from './sql-file.ts';
 import {fold, reparse} from './updatedb-fold.ts';
 import {followLinks} from './updatedb-links.ts';
 import {replaceLinks} from './updatedb-lost.ts';
 import {priceSummary, renewPrice} from './updatedb-price.ts';
 import {replaceChanged, sql, type Update, type UpdateParams} from './updatedb-step.ts';
-
-const dedupSql = readSql(import.meta.url, './dedup.sql', ['mark']);
 
 /**
  * Merges segments into the crawldb. The few URLs that were fetched go through the state machine in TypeScript, in
@@ -65,9 +63,12 @@ export async function updateTask(task: Task, ctx: TaskContext): Promise<TaskResu
 }
 
 async function markDuplicates({db, params}: Update): Promise<void> {
-  const {exact, group} = params.config.dedup;
-  await db.run(exact ? sql.affected : 'CREATE TABLE affected (signature BLOB)');
-  await db.run(dedupSql.mark, {place: group});
+  await beginMarks(db, params.config.dedup);
+  await db.run(sql.affected);
+  await db.run(marks.exact);
+  await db.run(marks.text);
+  await db.run(sql.examined);
+  await db.run(marks.apply, {near_done: false});
   await replaceChanged(db, 'dedup_row');
 }
 

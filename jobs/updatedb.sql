@@ -115,15 +115,34 @@ SELECT p.n, r.* FROM current_row r
 JOIN (SELECT n, host_key, url_key FROM reparsed WHERE n BETWEEN $first AND $last) p USING (host_key, url_key);
 
 -- step: affected
--- Signatures whose group of equal pages may have changed: those of the changed rows, as they were and as they are.
-CREATE TABLE affected AS
-SELECT DISTINCT signature
-FROM (
-  SELECT signature FROM changed
+-- Fingerprints whose group of equal pages may have changed: those of the changed rows, as they were and as they are;
+-- and texts of all pages whose standing among exact equals is looked at.
+CREATE TABLE fingerprint AS
+SELECT signature, text_signature FROM changed
+UNION ALL
+SELECT c.signature, c.text_signature FROM crawldb c SEMI JOIN changed d USING (host_key, url_key);
+
+CREATE TABLE affected AS SELECT DISTINCT signature FROM fingerprint WHERE signature IS NOT NULL;
+
+CREATE TABLE affected_text AS
+SELECT DISTINCT text_signature FROM (
+  SELECT text_signature FROM fingerprint
   UNION ALL
-  SELECT c.signature FROM crawldb c SEMI JOIN changed d USING (host_key, url_key)
-)
-WHERE signature IS NOT NULL;
+  SELECT text_signature FROM page SEMI JOIN affected USING (signature)
+) WHERE text_signature IS NOT NULL AND getvariable('text') <> 'off';
+
+-- step: examined
+-- Pages whose standing is looked at, and rows that are none any more.
+CREATE TABLE examined AS
+SELECT host_key, url_key FROM repetition
+UNION
+SELECT host_key, url_key FROM page p SEMI JOIN affected USING (signature)
+UNION
+SELECT p.host_key, p.url_key FROM page p SEMI JOIN affected_text USING (text_signature)
+LEFT JOIN affected a USING (signature) WHERE a.signature IS NOT NULL OR p.standing IS DISTINCT FROM 'exact'
+UNION
+SELECT host_key, url_key FROM changed
+WHERE duplicate_of IS NOT NULL OR duplicate_kind IS NOT NULL OR similar_to IS NOT NULL;
 
 -- step: doubtful
 -- Links that other rules decided than those of today. Scope is decided anew; what a page itself says holds.

@@ -39,6 +39,7 @@ export const counters = {
   rows_added_total: 'URLs added to the crawldb.',
   rows_refused_total: 'New URLs refused, by reason.',
   duplicates_total: 'URLs marked as duplicates.',
+  similar_total: 'Pages named as similar to another, their status being as it was.',
   urls_rekeyed_total: 'Known URLs that got another form.',
   urls_merged_total: 'Rows that became one with another.',
   links_total: 'Links in the linkdb.',

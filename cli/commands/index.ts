@@ -42,5 +42,6 @@ export const commands: readonly CommandEntry[] = [
   {name: 'demo', summary: 'Crawl an embedded demo web on loopback, or with URLs a real one, into data/.', load: () => import('./demo.ts')},
   {name: 'schedule-sim', summary: 'Simulate recrawl schedules on a synthetic web, or on what this crawl saw change.', load: () => import('./schedule-sim.ts')},
   {name: 'drop', summary: 'Take segments out of the crawl and release their URLs.', load: () => import('./drop.ts')},
+  {name: 'merge', summary: 'Take other crawls into this one.', load: () => import('./merge.ts')},
   {name: 'rollback', summary: 'Make the crawl what it was as of an older manifest.', load: () => import('./rollback.ts')},
 ];

@@ -453,6 +453,24 @@ export const settings = {
       default: 'none',
       doc: 'Look for duplicates in the whole crawl, or only within a domain or host.',
     },
+    text: {
+      kind: 'choice',
+      values: ['off', 'mark', 'status'],
+      default: 'mark',
+      doc: 'Pages of equal text: named in similar_to, or duplicates like those of equal content.',
+    },
+    near: {
+      kind: 'choice',
+      values: ['off', 'mark', 'status'],
+      default: 'mark',
+      doc: 'The same for pages of nearly equal text, which crawl dedup looks for.',
+    },
+    near_bits: {
+      kind: 'count',
+      default: 3,
+      max: 8,
+      doc: 'Bits of 64 in which the fingerprints (simhash) of nearly equal texts differ at most.',
+    },
   },
   budget: {
     max_pages_per_host: {kind: 'count', doc: 'Most successful pages of a host, ever.'},

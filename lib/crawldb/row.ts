@@ -78,6 +78,8 @@ function neverFetched(due: Date, intervalS: number) {
     hinted_time: null,
     hints_followed: null,
     hints_right: null,
+    duplicate_kind: null,
+    similar_to: null,
   } as const satisfies Partial<CrawlDatum>;
 }
 

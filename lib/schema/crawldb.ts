@@ -2,9 +2,12 @@ import {reasonNames} from './reason.ts';
 import {dbStatuses, hopTypes} from './status.ts';
 import {type Row, table} from './table.ts';
 
+/** By what a page repeats another one: equal content, equal text, nearly equal text. */
+const duplicateKinds = ['exact', 'text', 'near'] as const;
+
 export const crawldb = table({
   name: 'crawldb',
-  version: 3,
+  version: 4,
   doc: 'One row for each URL known to the crawl: its state after the last updatedb.',
   key: ['host_key', 'url_key'],
   columns: {
@@ -163,6 +166,19 @@ export const crawldb = table({
       nullable: true,
       since: 3,
       doc: 'Those of them that found a change; what hints are worth is read off the two.',
+    },
+    duplicate_kind: {
+      type: 'text',
+      values: duplicateKinds,
+      nullable: true,
+      since: 4,
+      doc: 'By what it repeats the page of duplicate_of or similar_to: equal content, equal text, nearly equal text.',
+    },
+    similar_to: {
+      type: 'text',
+      nullable: true,
+      since: 4,
+      doc: 'URL whose text is equal or nearly equal, where dedup.text or dedup.near only marks.',
     },
   },
 });

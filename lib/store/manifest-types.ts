@@ -65,6 +65,8 @@ export interface SegmentInfo {
   readonly applied?: string | null;
   /** The parse that invertlinks has applied. */
   readonly inverted?: string;
+  /** Hash of the list of captures in the crawl that it was merged from, where names had to change. */
+  readonly merged_from?: string;
 }
 
 export interface Manifest {

@@ -124,6 +124,10 @@ export class CrawldbModel {
             duplicate_of: winner!.url,
           });
     }
+    for (const row of this.rows.values()) {
+      const kind = row.status === 'duplicate' ? 'exact' : null;
+      if (row.duplicate_kind !== kind) this.rows.set(row.url, {...row, duplicate_kind: kind});
+    }
   }
 
   /** New URLs, and known ones that are reached sooner, nearer or from dearer pages. All read the state before it. */

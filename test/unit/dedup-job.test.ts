@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {dedup} from '../../jobs/dedup.ts';
+import {embeddedExecutor} from '../../jobs/executor.ts';
+import {runJob} from '../../jobs/run-job.ts';
 import {newRow} from '../../lib/crawldb/row.ts';
 import type {CrawlDatum} from '../../lib/schema/crawldb.ts';
 import {identify} from '../../lib/url/keys.ts';
@@ -70,4 +72,97 @@ test('groups within hosts only; changing the setting makes duplicates pages agai
   assert.deepEqual(await kept(crawl), ['http://a.test/1', 'http://b.test/1', 'http://c.test/']);
   const [row] = (await crawl.crawldb()).filter(({url}) => url === 'http://b.test/1');
   assert.deepEqual([row?.status, row?.reason, row?.duplicate_of], ['fetched', null, null]);
+});
+
+const marked = async (crawl: JobHarness) =>
+  (await crawl.crawldb())
+    .filter(({duplicate_kind}) => duplicate_kind !== null)
+    .map(({url, status, duplicate_kind, duplicate_of, similar_to}) => [
+      url,
+      status,
+      duplicate_kind,
+      duplicate_of ?? similar_to,
+    ])
+    .sort();
+
+const text = (body: number, changes: Partial<CrawlDatum> = {}) => ({
+  text_signature: Uint8Array.of(body),
+  ...changes,
+});
+
+test('equal texts are marked, or duplicates where configured; exact equals come first', async (t) => {
+  const rows = [
+    fetchedRow('http://a.test/', 1, text(1, {score: 3})),
+    fetchedRow('http://a.test/copy', 1, text(1, {score: 2})),
+    fetchedRow('http://b.test/print', 2, text(1)),
+    fetchedRow('http://c.test/', 3, text(2)),
+  ];
+  const crawl = await jobHarness(t, 'dedup:\n  near: off\n');
+  await put(crawl, rows);
+  const report = await crawl.run(dedup, {group: undefined});
+  assert.deepEqual(await marked(crawl), [
+    ['http://a.test/copy', 'duplicate', 'exact', 'http://a.test/'],
+    ['http://b.test/print', 'fetched', 'text', 'http://a.test/'],
+  ]);
+  assert.deepEqual([report.counters.duplicates_total, report.counters.similar_total], [1, 1]);
+
+  const strict = harnessLike(crawl, 'status');
+  await strict.run(dedup, {group: undefined});
+  assert.deepEqual((await marked(crawl))[1], ['http://b.test/print', 'duplicate', 'text', 'http://a.test/']);
+  const off = harnessLike(crawl, 'off');
+  await off.run(dedup, {group: undefined});
+  assert.deepEqual(await marked(crawl), [['http://a.test/copy', 'duplicate', 'exact', 'http://a.test/']]);
+  assert.equal((await crawl.crawldb()).find(({url}) => url === 'http://b.test/print')?.status, 'fetched');
+});
+
+/** The same crawl with another setting of dedup.text. */
+function harnessLike(crawl: JobHarness, setting: 'off' | 'status'): JobHarness {
+  const config = {...crawl.config, dedup: {...crawl.config.dedup, text: setting}};
+  const run: JobHarness['run'] = (job, options) =>
+    runJob(job, options, {
+      dir: crawl.dir,
+      config,
+      effects: crawl.effects,
+      executor: embeddedExecutor({concurrency: 1}),
+    });
+  return {...crawl, config, run};
+}
+
+test('nearly equal texts follow the best page that they are like, never a chain', async (t) => {
+  const crawl = await jobHarness(t, 'dedup:\n  near: status\n');
+  const print = (bits: bigint, score: number) => ({simhash: bits, score});
+  await put(crawl, [
+    fetchedRow('http://best.test/', 1, print(0n, 9)),
+    fetchedRow('http://near.test/', 2, print(0b111n, 8)), // 3 bits from the best
+    fetchedRow('http://chain.test/', 3, print(0b111111n, 7)), // 3 bits from near.test, 6 from the best
+    fetchedRow('http://same.test/', 4, print(0b111111n, 6)), // the fingerprint of chain.test
+    fetchedRow('http://far.test/', 5, print((1n << 63n) | 0b1111n, 5)), // 5 from the best, 3 from chain.test
+    fetchedRow('http://other.test/', 6, print(2n ** 64n - 1n, 4)),
+  ]);
+  await crawl.run(dedup, {group: undefined});
+  assert.deepEqual(await marked(crawl), [
+    ['http://far.test/', 'duplicate', 'near', 'http://chain.test/'],
+    ['http://near.test/', 'duplicate', 'near', 'http://best.test/'],
+    ['http://same.test/', 'duplicate', 'near', 'http://chain.test/'],
+  ]);
+  assert.equal((await crawl.run(dedup, {group: undefined})).counters.rows_updated_total, 0);
+  // Within hosts none is like another
+  await crawl.run(dedup, {group: 'host'});
+  assert.deepEqual(await marked(crawl), []);
+});
+
+test('savings are told by host', async (t) => {
+  const crawl = await jobHarness(t);
+  await put(crawl, [
+    fetchedRow('http://a.test/', 1),
+    fetchedRow('http://a.test/2', 1),
+    fetchedRow('http://a.test/3', 1),
+    fetchedRow('http://b.test/long', 1),
+    fetchedRow('http://c.test/', 2),
+  ]);
+  const report = await crawl.run(dedup, {group: undefined});
+  assert.deepEqual(report.facts[0]?.savings, [
+    {host: 'a.test', duplicates: 2, alike: 0, pages: 1},
+    {host: 'b.test', duplicates: 1, alike: 0, pages: 0},
+  ]);
 });

@@ -1,0 +1,51 @@
+import type {Config} from '../lib/config/settings.ts';
+import {nearMasks} from '../lib/signature/near-blocks.ts';
+import {nearLeaders} from '../lib/signature/near-leaders.ts';
+import {type Database, sqlString} from '../lib/store/duckdb.ts';
+import {readSql} from './sql-file.ts';
+import {rowsTable} from './task-database.ts';
+
+/** Marks pages that repeat others: what updatedb does for the pages of a round, and dedup for all. */
+
+export const sql = readSql(import.meta.url, './dedup.sql', [
+  'page',
+  'exact',
+  'text',
+  'apply',
+  'every',
+  'every_examined',
+  'near_page',
+  'near_pairs',
+  'near',
+  'totals',
+  'savings',
+]);
+
+/** Plain data, for a task's parameters. */
+export type DedupRules = Config['dedup'];
+
+/** Makes the view `page` over `current_row`, and the empty table `repetition`. */
+export async function beginMarks(db: Database, rules: DedupRules): Promise<void> {
+  await db.run(`SET VARIABLE place = ${sqlString(rules.group)};
+SET VARIABLE exact = ${rules.exact ? `'status'` : `'off'`};
+SET VARIABLE text = ${sqlString(rules.text)};
+SET VARIABLE near = ${sqlString(rules.near)};`);
+  await db.run(sql.page);
+}
+
+/** Near duplicates among all pages that repeat none otherwise. Memory: 5 bytes a fingerprint that has a neighbour. */
+export async function findNear(db: Database, rules: DedupRules): Promise<void> {
+  await db.run(sql.near_page);
+  const [count] = await db.all<{n: number}>('SELECT count(*) AS n FROM near_print');
+  await db.run('CREATE TABLE near_pair (worse INTEGER, better INTEGER)');
+  for (const mask of nearMasks(rules.near_bits, count?.n ?? 0))
+    await db.run(sql.near_pairs, {mask, bits: rules.near_bits});
+  const leaders = nearLeaders();
+  for await (const [worse, better] of db.numbers(
+    'SELECT DISTINCT worse, better FROM near_pair ORDER BY worse, better',
+  ))
+    for (let at = 0; at < worse!.length; at++) leaders.add(worse![at]!, better![at]!);
+  const table = await rowsTable(db, 'leader', {rank: {type: 'int32'}, leader: {type: 'int32'}});
+  await table.insert([...leaders.followers()].map(([rank, leader]) => ({rank, leader})));
+  await db.run(sql.near);
+}

@@ -1,0 +1,162 @@
+-- Several crawls into one. Tables and views: crawldb, linkdb, hoststats, robots, hoststate, hostrules, seeds of the crawl
+-- that takes them in; other_crawldb … of the others, each with a column origin that numbers them from 1.
+-- Variable shared: some segment is in two of the crawls, so what both counted is counted once.
+
+-- step: clashes
+-- Two URLs of one key pair: the one that was here stays, or that of the first crawl.
+CREATE VIEW every_row AS
+SELECT *, 0 AS origin FROM crawldb UNION ALL BY NAME SELECT * FROM other_crawldb;
+CREATE TABLE several AS
+SELECT host_key, url_key, arg_min(url, origin) AS url, count(DISTINCT url) - 1 AS clashes
+FROM every_row GROUP BY ALL HAVING count(*) > 1;
+
+-- step: merged
+-- Rows that become one. The newest fetch tells the state and the newest success what is held; the nearest row tells how
+-- far from which seed it is, the earliest how it was found; the best score counts.
+CREATE TABLE merged AS
+WITH member AS (
+  SELECT e.* FROM every_row e SEMI JOIN several s USING (host_key, url_key, url)
+), state AS (
+  SELECT * FROM member
+  QUALIFY row_number() OVER (
+    PARTITION BY host_key, url_key ORDER BY fetch_time DESC NULLS LAST, updated_segment DESC NULLS LAST, origin
+  ) = 1
+), success AS (
+  SELECT * FROM member
+  QUALIFY row_number() OVER (
+    PARTITION BY host_key, url_key ORDER BY last_success_time DESC NULLS LAST, origin
+  ) = 1
+), nearest AS (
+  SELECT * FROM member
+  QUALIFY row_number() OVER (PARTITION BY host_key, url_key ORDER BY depth, seed NULLS LAST, origin) = 1
+), earliest AS (
+  SELECT * FROM member
+  QUALIFY row_number() OVER (
+    PARTITION BY host_key, url_key
+    ORDER BY discovered_from IS NOT NULL, discovered_time, discovered_from, origin
+  ) = 1
+), total AS (
+  SELECT
+    host_key, url_key,
+    max(score) AS score, bool_or(fixed_interval) AS fixed, min(next_fetch_time) AS first_due,
+    CASE WHEN getvariable('shared') THEN max(visits) ELSE sum(visits) END::INTEGER AS visits,
+    CASE WHEN getvariable('shared') THEN max(changes) ELSE sum(changes) END::INTEGER AS changes,
+    min(sitemap_depth) AS sitemap_depth, min(metadata) AS metadata, max(updated_segment) AS updated_segment
+  FROM member GROUP BY ALL
+)
+SELECT s.* EXCLUDE (origin) REPLACE (
+  t.score AS score, n.depth AS depth, n.seed AS seed, n.tag AS tag, coalesce(n.metadata, t.metadata) AS metadata,
+  e.hop_type AS hop_type, e.discovered_time AS discovered_time, e.discovered_from AS discovered_from,
+  CASE WHEN s.fetch_time IS NULL THEN t.first_due ELSE s.next_fetch_time END AS next_fetch_time,
+  t.fixed AS fixed_interval,
+  u.last_success_time AS last_success_time, u.last_success_segment AS last_success_segment,
+  u.modified_time AS modified_time, u.content_digest AS content_digest, u.signature AS signature,
+  u.text_signature AS text_signature, u.simhash AS simhash, u.canonical_url AS canonical_url,
+  u.etag AS etag, u.last_modified AS last_modified,
+  t.visits AS visits, t.changes AS changes, t.updated_segment AS updated_segment,
+  t.sitemap_depth AS sitemap_depth
+)
+FROM state s
+JOIN success u USING (host_key, url_key)
+JOIN nearest n USING (host_key, url_key)
+JOIN earliest e USING (host_key, url_key)
+JOIN total t USING (host_key, url_key);
+
+-- step: links
+-- The links of a page are those of the crawl that fetched it last.
+CREATE TABLE next_link AS
+WITH every_link AS (
+  SELECT *, 0 AS origin FROM linkdb UNION ALL BY NAME SELECT * FROM other_linkdb
+), newest AS (
+  SELECT source_host_key, source_url_key, arg_max(origin, (fetch_time, segment, -origin)) AS origin
+  FROM every_link GROUP BY ALL
+)
+SELECT l.* EXCLUDE (origin) FROM every_link l SEMI JOIN newest USING (source_host_key, source_url_key, origin);
+
+-- step: next_row
+CREATE VIEW next_row AS
+WITH one AS (
+  SELECT e.* EXCLUDE (origin) FROM every_row e ANTI JOIN several USING (host_key, url_key)
+  UNION ALL
+  SELECT * FROM merged
+), linked AS (
+  SELECT target_host_key AS host_key, target_url_key AS url_key, count(*)::INTEGER AS inlinks
+  FROM next_link GROUP BY ALL
+)
+SELECT o.* REPLACE (coalesce(l.inlinks, 0)::INTEGER AS inlinks)
+FROM one o LEFT JOIN linked l USING (host_key, url_key);
+
+-- step: hosts
+-- Counts of hosts from the rows; what was ever fetched is added up. State of a host by its last answer, and asked again
+-- when all crawls allow it; of robots.txt files the one read last; of rules by hand the one that was here.
+CREATE TABLE new_hoststats AS
+WITH counted AS (
+  SELECT
+    host_key, min(url_host_name) AS url_host_name, min(url_host_registered_domain) AS url_host_registered_domain,
+    count(*) AS urls,
+    count(*) FILTER (status = 'unfetched') AS unfetched,
+    count(*) FILTER (status IN ('fetched', 'notmodified')) AS fetched,
+    count(*) FILTER (status = 'duplicate') AS duplicates,
+    count(*) FILTER (status = 'gone') AS gone,
+    count(*) FILTER (status IN ('redir_temp', 'redir_perm')) AS redirects
+  FROM next_row GROUP BY host_key
+), history AS (
+  SELECT
+    host_key, min(url_host_name) AS url_host_name, min(url_host_registered_domain) AS url_host_registered_domain,
+    CASE WHEN getvariable('shared') THEN max(pages_fetched) ELSE sum(pages_fetched) END AS pages_fetched,
+    CASE WHEN getvariable('shared') THEN max(body_bytes) ELSE sum(body_bytes) END AS body_bytes,
+    CASE WHEN getvariable('shared') THEN max(over_budget) ELSE sum(over_budget) END AS over_budget
+  FROM (SELECT * FROM hoststats UNION ALL BY NAME SELECT * EXCLUDE (origin) FROM other_hoststats) GROUP BY host_key
+)
+SELECT
+  host_key,
+  coalesce(c.url_host_name, h.url_host_name) AS url_host_name,
+  coalesce(c.url_host_registered_domain, h.url_host_registered_domain) AS url_host_registered_domain,
+  coalesce(urls, 0)::BIGINT AS urls, coalesce(unfetched, 0)::BIGINT AS unfetched,
+  coalesce(fetched, 0)::BIGINT AS fetched, coalesce(duplicates, 0)::BIGINT AS duplicates,
+  coalesce(gone, 0)::BIGINT AS gone, coalesce(redirects, 0)::BIGINT AS redirects,
+  coalesce(pages_fetched, 0)::BIGINT AS pages_fetched, coalesce(body_bytes, 0)::BIGINT AS body_bytes,
+  coalesce(over_budget, 0)::BIGINT AS over_budget
+FROM counted c FULL JOIN history h USING (host_key);
+
+-- step: hoststate_rows
+WITH every AS (
+  SELECT *, 0 AS origin FROM hoststate UNION ALL BY NAME SELECT * FROM other_hoststate
+)
+SELECT * EXCLUDE (origin) REPLACE (
+  max(next_allowed_time) OVER (PARTITION BY host_key) AS next_allowed_time
+)
+FROM every
+QUALIFY row_number() OVER (PARTITION BY host_key ORDER BY last_response_time DESC NULLS LAST, origin) = 1
+ORDER BY host_key
+
+-- step: robots_rows
+WITH every AS (
+  SELECT *, 0 AS origin_number FROM robots
+  UNION ALL BY NAME
+  SELECT * FROM other_robots
+)
+SELECT * EXCLUDE (origin_number) FROM every
+QUALIFY row_number() OVER (PARTITION BY origin ORDER BY fetched_time DESC, origin_number) = 1
+ORDER BY origin
+
+-- step: hostrules_rows
+WITH every AS (
+  SELECT *, 0 AS origin FROM hostrules UNION ALL BY NAME SELECT * FROM other_hostrules
+)
+SELECT * EXCLUDE (origin) FROM every
+QUALIFY row_number() OVER (PARTITION BY url_host_name ORDER BY origin) = 1
+ORDER BY url_host_name
+
+-- step: seeds_rows
+SELECT * EXCLUDE (origin) FROM other_seeds
+EXCEPT
+SELECT * FROM seeds
+
+-- step: totals
+SELECT
+  (SELECT count(*) FROM other_crawldb)::BIGINT AS read,
+  (SELECT count(DISTINCT (host_key, url_key)) FROM every_row)::BIGINT - (SELECT count(*) FROM crawldb)::BIGINT AS added,
+  (SELECT count(*) FROM several)::BIGINT AS merged,
+  (SELECT coalesce(sum(clashes), 0) FROM several)::BIGINT AS clashes,
+  (SELECT count(*) FROM next_link)::BIGINT AS links;

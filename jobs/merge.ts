@@ -1,0 +1,172 @@
+import {resolve} from 'node:path';
+import {newSegmentIds} from '../lib/crawldb/segment-id.ts';
+import {CrawlError} from '../lib/errors.ts';
+import {openCrawl} from '../lib/store/crawl.ts';
+import type {FileRef, SegmentInfo} from '../lib/store/manifest-types.ts';
+import type {Snapshot} from '../lib/store/store.ts';
+import {databaseParams, filesOf, nextRevision} from './crawldb-writer.ts';
+import {defineJob} from './job.ts';
+import {type MergeParams, type MergeSource, mergeAll} from './merge-task.ts';
+
+/**
+ * Takes other crawls into this one (Nutch: CrawlDbMerger, LinkDbMerger, SegmentMerger): rows of a URL become one, links
+ * are those of the newest fetch of their page, segments come whole. The others are read as of their newest manifest and
+ * stay as they are.
+ */
+export const merge = defineJob({
+  name: 'merge',
+  summary: 'Take other crawls into this one.',
+  options: {
+    from: {kind: 'list', default: [], doc: 'Folders of the other crawls.'},
+  },
+  locks: () => ['crawldb', 'linkdb', 'fetching'],
+
+  async plan({from}, {snapshot, config, store, now, log}) {
+    const dirs = [...new Set(from.map((dir) => resolve(dir)))];
+    if (dirs.length === 0) throw new CrawlError('USAGE', 'name the crawls to take in');
+    if (dirs.includes(store.dir)) throw new CrawlError('USAGE', `${store.dir} is the crawl itself`);
+    const sources: MergeSource[] = [];
+    const segments: Record<string, Omit<SegmentInfo, 'version'>> = {};
+    let shared = false;
+    let policy = snapshot.manifest.policies.url;
+    for (const dir of dirs) {
+      const other = await (await openCrawl(dir)).head();
+      policy = onePolicy(policy, other);
+      const taken = [...snapshot.segments, ...Object.keys(segments)];
+      const {ids, renames, same, left} = chooseSegments(snapshot, segments, other, taken, now());
+      if (left.length > 0) log('info', 'segments_left', {crawl: dir, segments: left});
+      shared ||= same > 0;
+      sources.push({dir, manifest: other.manifest.number, segments: ids, renames});
+      for (const id of ids) {
+        const {version: _version, ...info} = other.segment(id);
+        const captures = capturesOf(other, id);
+        segments[renames[id] ?? id] =
+          Object.keys(renames).length === 0 || captures === undefined
+            ? info
+            : {...info, merged_from: captures};
+      }
+    }
+    const params: MergeParams = {
+      sources,
+      shared,
+      revision: nextRevision(snapshot),
+      database: databaseParams(config),
+    };
+    const slots = ['crawldb', 'linkdb', 'hoststats', 'hoststate', 'robots', 'hostrules', 'seeds'];
+    const inputs = (await Promise.all(slots.map((slot) => snapshot.files(slot)))).flat();
+    return {
+      base: snapshot.manifest.number,
+      now: now(),
+      tasks: [{stage: 0, part: 0, inputs, params: {...params}}],
+      facts: {slots, segments, policy, seeds: await snapshot.files('seeds')},
+    };
+  },
+
+  run: (task, ctx) => mergeAll(task, ctx),
+
+  next(plan, _stage, results) {
+    const [result] = results;
+    const facts = plan.facts as unknown as MergeFacts; // made by plan
+    const seeds = filesOf(result, 'seeds').filter((file) => file.rows > 0);
+    const writes: Record<string, readonly FileRef[]> = {
+      ...(result?.facts?.slots as Record<string, readonly FileRef[]>),
+      inlinks: [], // the rows have them all
+      seeds: [...facts.seeds, ...seeds],
+    };
+    for (const slot of ['crawldb', 'linkdb', 'hoststats', 'hoststate', 'robots', 'hostrules'] as const)
+      writes[slot] = filesOf(result, slot);
+    const {policy, segments} = facts;
+    return {
+      edit: {
+        reads: [...facts.slots, 'inlinks', 'open'],
+        writes,
+        segments,
+        opens: Object.values(segments).some(({applied}) => applied === undefined),
+        ...(policy !== undefined && {policies: {url: policy}}),
+        summary: result?.facts?.summary as Record<string, number>,
+      },
+    };
+  },
+});
+
+interface MergeFacts {
+  readonly slots: readonly string[];
+  readonly segments: Readonly<Record<string, Omit<SegmentInfo, 'version'>>>;
+  readonly policy: string | undefined;
+  readonly seeds: readonly FileRef[];
+}
+
+/** The URL policy of both crawls. Throws URL_POLICY_CHANGED where they have different ones. */
+function onePolicy(policy: string | undefined, other: Snapshot): string | undefined {
+  const theirs = other.manifest.policies.url;
+  if (policy !== undefined && theirs !== undefined && policy !== theirs)
+    throw new CrawlError(
+      'URL_POLICY_CHANGED',
+      `the URLs of ${other.store.dir} have another form than those of this crawl`,
+      {
+        facts: {held: policy, other: theirs},
+        hint: 'Give both crawls the same settings of url, and run crawl rekey in each.',
+      },
+    );
+  return policy ?? theirs;
+}
+
+interface ChosenSegments {
+  readonly ids: readonly string[];
+  readonly renames: Readonly<Record<string, string>>;
+  /** How many are here already. */
+  readonly same: number;
+  /** Never begun: nothing of theirs would be lost. */
+  readonly left: readonly string[];
+}
+
+/**
+ * Segments that come along. One that is here with the same captures, as in a copy of the crawl, stays; another of the
+ * same name gets a new one. A fetch that is begun must be ended first, since its captures are in no manifest yet.
+ */
+function chooseSegments(
+  here: Snapshot,
+  coming: Readonly<Record<string, unknown>>,
+  other: Snapshot,
+  taken: readonly string[],
+  now: number,
+): ChosenSegments {
+  const ids: string[] = [];
+  const left: string[] = [];
+  const renames: Record<string, string> = {};
+  let same = 0;
+  for (const id of other.segments) {
+    const {state} = other.segment(id);
+    if (state === 'fetching')
+      throw new CrawlError('SEGMENT_STATE', `segment ${id} of ${other.store.dir} is not fetched to its end`, {
+        facts: {segment: id, crawl: other.store.dir},
+        hint: 'There, run: crawl fetch, or crawl fetch --close SEGMENT',
+      });
+    if (state === 'generated') {
+      left.push(id);
+      continue;
+    }
+    const held = heldAs(here, id, capturesOf(other, id));
+    if (held !== undefined) {
+      if (held !== id) renames[id] = held;
+      same++;
+      continue;
+    }
+    if (taken.includes(id) || Object.hasOwn(coming, id))
+      renames[id] = newSegmentIds([...taken, ...other.segments, ...Object.values(renames)], now, 1)[0]!;
+    ids.push(id);
+  }
+  return {ids, renames, same, left};
+}
+
+/** Hash of the list of a segment's captures: equal ones are the same captures. */
+function capturesOf({manifest}: Snapshot, id: string): string | undefined {
+  return manifest.slots[`segments/${id}/fetch`]?.sha256;
+}
+
+/** The name of that segment here, its own or that of a former merge; undefined where it is not here. */
+function heldAs(here: Snapshot, id: string, captures: string | undefined): string | undefined {
+  if (captures === undefined) return undefined;
+  if (here.segments.includes(id) && capturesOf(here, id) === captures) return id;
+  return here.segments.find((other) => here.segment(other).merged_from === captures);
+}

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import {cp} from 'node:fs/promises';
+import {join} from 'node:path';
+import {type TestContext, test} from 'node:test';
+import {generate} from '../../jobs/generate.ts';
+import {inject} from '../../jobs/inject.ts';
+import {invertlinks} from '../../jobs/invertlinks.ts';
+import {merge} from '../../jobs/merge.ts';
+import {updatedb} from '../../jobs/updatedb.ts';
+import {defaultOptions} from '../support/default-options.ts';
+import {type JobHarness, jobHarness} from '../support/job-harness.ts';
+import {fetchSegment, page, type SmallWeb} from '../support/small-web.ts';
+import {temporaryFolder} from '../support/temporary-crawl.ts';
+
+const web: SmallWeb = (url) =>
+  url.endsWith('.test/') ? page(url, [`${url}a`, 'http://both.test/']) : page(url, ['http://both.test/']);
+
+async function round(crawl: JobHarness, answers: SmallWeb = web): Promise<void> {
+  await crawl.run(generate, defaultOptions(generate));
+  const segment = (await crawl.head()).segments.at(-1)!;
+  await fetchSegment(crawl, segment, answers);
+  await crawl.run(updatedb, defaultOptions(updatedb));
+  await crawl.run(invertlinks, defaultOptions(invertlinks));
+}
+
+async function crawlOf(t: TestContext, ...urls: string[]): Promise<JobHarness> {
+  const crawl = await jobHarness(t);
+  await crawl.run(inject, {...defaultOptions(inject), urls});
+  return crawl;
+}
+
+test('two crawls become one: URLs, links, segments of one name, counts; again changes nothing', async (t) => {
+  const north = await crawlOf(t, 'http://north.test/', 'http://both.test/');
+  const south = await crawlOf(t, 'http://south.test/', 'http://both.test/');
+  await round(north);
+  await round(south);
+  south.effects.pass(86_400_000 * 40);
+  await round(south, (url) =>
+    url === 'http://both.test/' ? {status: 'gone', code: 404, reason: 'http_404'} : web(url),
+  );
+  north.effects.pass(86_400_000 * 41);
+  const [northId] = (await north.head()).segments;
+  assert.deepEqual((await south.head()).segments[0], northId, 'the test needs a clash of names');
+
+  const report = await north.run(merge, {from: [south.dir]});
+  const rows = new Map((await north.crawldb()).map((row) => [row.url, row]));
+  assert.deepEqual([...rows.keys()].sort(), [
+    'http://both.test/',
+    'http://both.test/a',
+    'http://north.test/',
+    'http://north.test/a',
+    'http://south.test/',
+    'http://south.test/a',
+  ]);
+  assert.equal(report.counters.rows_added_total, 2);
+  const both = rows.get('http://both.test/')!;
+  // The south saw it last, gone; what was known of its success stays, and visits are added up
+  assert.deepEqual([both.status, both.reason, both.visits], ['gone', 'http_404', 2]);
+  assert.ok(both.last_success_time !== null);
+
+  const segments = (await north.head()).segments;
+  assert.equal(segments.length, 3);
+  const captures = await north.sql<{segment: string; url: string}>('SELECT segment, url FROM captures');
+  assert.equal(captures.length, 2 + (await south.sql('FROM captures')).length);
+  assert.deepEqual([...new Set(captures.map(({segment}) => segment))].sort(), [...segments]);
+  // What the crawldb refers to is there
+  const dangling = await north.sql(
+    `FROM crawldb c WHERE last_success_segment IS NOT NULL AND NOT EXISTS (
+      FROM captures f WHERE f.segment = c.last_success_segment AND f.url = c.url)`,
+  );
+  assert.deepEqual(dangling, []);
+  const [links] = await north.sql<{n: number; sources: number}>(
+    `SELECT count(*) AS n, sum(inlinks)::INTEGER AS sources FROM crawldb JOIN linkdb ON url = target_url WHERE target_url = 'http://both.test/'`,
+  );
+  const [inlinks] = await north.sql<{n: number}>(
+    `SELECT count(DISTINCT source_url) AS n FROM linkdb WHERE target_url = 'http://both.test/'`,
+  );
+  assert.equal(rows.get('http://both.test/')?.inlinks, inlinks?.n);
+  assert.ok(links!.n > 1);
+  const [hosts] = await north.sql<{urls: number; fetched: number}>(
+    'SELECT sum(urls)::INTEGER AS urls, sum(pages_fetched)::INTEGER AS fetched FROM hoststats',
+  );
+  assert.equal(hosts?.urls, rows.size);
+  assert.equal((await north.head()).manifest.summary.urls, rows.size);
+  assert.equal((await north.sql(`FROM seeds WHERE text = 'http://south.test/'`)).length, 1);
+
+  const before = await north.crawldb();
+  const again = await north.run(merge, {from: [south.dir]});
+  assert.equal(again.counters.rows_added_total, 0);
+  const plain = ({revision: _revision, ...row}: (typeof before)[number]) => row;
+  assert.deepEqual((await north.crawldb()).map(plain), before.map(plain));
+  assert.deepEqual((await north.head()).segments, segments);
+
+  // The crawl goes on
+  north.effects.pass(86_400_000 * 80);
+  await round(north);
+});
+
+test('a copy of the crawl brings what it did since, and nothing twice', async (t) => {
+  const crawl = await crawlOf(t, 'http://north.test/');
+  await round(crawl);
+  const copyDir = join(await temporaryFolder(t), 'copy');
+  await cp(crawl.dir, copyDir, {recursive: true});
+  const before = await crawl.crawldb();
+  await crawl.run(merge, {from: [copyDir]});
+  const plain = ({revision: _revision, ...row}: (typeof before)[number]) => row;
+  assert.deepEqual((await crawl.crawldb()).map(plain), before.map(plain));
+  assert.equal((await crawl.head()).segments.length, 1);
+});
+
+test('what cannot be merged is refused before anything is touched', async (t) => {
+  const crawl = await crawlOf(t, 'http://north.test/');
+  await assert.rejects(crawl.run(merge, {from: []}), /name the crawls/);
+  await assert.rejects(crawl.run(merge, {from: [crawl.dir]}), /is the crawl itself/);
+  await assert.rejects(crawl.run(merge, {from: [join(crawl.dir, 'none')]}), /no crawl in/);
+  const other = await jobHarness(t, 'url:\n  strip_www: true\n');
+  await other.run(inject, {...defaultOptions(inject), urls: ['http://www.south.test/']});
+  await assert.rejects(crawl.run(merge, {from: [other.dir]}), /another form/);
+  // A segment that was never begun is left where it is
+  const south = await crawlOf(t, 'http://south.test/');
+  await south.run(generate, defaultOptions(generate));
+  await crawl.run(merge, {from: [south.dir]});
+  assert.deepEqual((await crawl.head()).segments, []);
+  assert.equal((await crawl.crawldb()).length, 2);
+});
