@@ -11,7 +11,7 @@ import {
   openTaskDatabase,
   writeDelta,
 } from './crawldb-writer.ts';
-import {beginMarks, type DedupRules, findNear, sql} from './dedup-marks.ts';
+import {beginMarks, type DedupRules, findNear, sql} from './repeats.ts';
 import {defineJob, type Task, type TaskContext, type TaskResult} from './job.ts';
 
 interface DedupParams {

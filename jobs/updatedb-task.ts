@@ -4,7 +4,7 @@ import {crawldb} from '../lib/schema/crawldb.ts';
 import {seedstats} from '../lib/schema/hostdb.ts';
 import {makeScope} from '../lib/scope/scope.ts';
 import {openTaskDatabase, rowsTable, writeDelta} from './crawldb-writer.ts';
-import {beginMarks, sql as marks} from './dedup-marks.ts';
+import {beginMarks, sql as marks} from './repeats.ts';
 import type {Task, TaskContext, TaskResult} from './job.ts';
 import {fold, reparse} from './updatedb-fold.ts';
 import {followLinks} from './updatedb-links.ts';

@@ -1,0 +1,98 @@
+-- Upkeep of the crawldb by today's rules. Views: crawldb (as its files have it), linkdb, hoststats, seeds.
+
+-- step: urls
+-- All URLs with what the scope asks about. $scope_reasons: comma separated.
+WITH seed_fact AS (
+  SELECT url AS seed, arg_max(scope, injected_time) AS scope
+  FROM seeds WHERE outcome IN ('added', 'updated')
+  GROUP BY url
+)
+SELECT
+  c.host_key, c.url_key, c.url, c.depth, c.seed, c.hop_type, c.discovered_from, c.sitemap_depth, f.scope,
+  CASE WHEN c.status = 'gone' AND list_contains(string_split($scope_reasons, ','), c.reason) THEN c.reason END
+    AS refused
+FROM crawldb c LEFT JOIN seed_fact f USING (seed)
+
+-- step: orphans
+-- Pages that were found by a link, long ago, and to which no link leads any more, nor a redirect; and orphans to which
+-- one does again. $before: found since is too young. Table change (host_key, url_key, kind, reason).
+INSERT INTO change
+WITH target AS (
+  SELECT DISTINCT target_host_key AS host_key, target_url_key AS url_key FROM linkdb
+), redirect AS (
+  SELECT DISTINCT fetch_redirect AS url FROM crawldb
+  WHERE status IN ('redir_temp', 'redir_perm') AND fetch_redirect IS NOT NULL
+)
+SELECT c.host_key, c.url_key, 'orphan', NULL
+FROM crawldb c
+ANTI JOIN target USING (host_key, url_key)
+ANTI JOIN redirect USING (url)
+ANTI JOIN change USING (host_key, url_key)
+WHERE c.hop_type IN ('L', 'E') AND c.discovered_from IS NOT NULL AND c.sitemap_depth IS NULL
+  AND c.discovered_time < $before AND c.status NOT IN ('orphan', 'gone')
+UNION ALL
+SELECT c.host_key, c.url_key, 'released', NULL
+FROM (SELECT host_key, url_key FROM crawldb WHERE status = 'orphan') c
+SEMI JOIN target USING (host_key, url_key)
+ANTI JOIN change USING (host_key, url_key);
+
+-- step: delta
+-- Rows that change. What is known of their last success stays. $now: released rows are due.
+CREATE TABLE delta AS
+SELECT c.* REPLACE (
+  CASE h.kind
+    WHEN 'refused' THEN 'gone' WHEN 'orphan' THEN 'orphan'
+    ELSE CASE WHEN c.last_success_time IS NULL THEN 'unfetched' ELSE 'fetched' END
+  END AS status,
+  h.reason AS reason,
+  CASE WHEN h.kind = 'released' THEN $now ELSE $never END AS next_fetch_time,
+  CASE WHEN h.kind = 'released' THEN 0 ELSE c.retries END AS retries,
+  NULL AS duplicate_of, NULL AS duplicate_kind, NULL AS similar_to
+)
+FROM crawldb c JOIN change h USING (host_key, url_key);
+
+-- step: purge
+-- Rows that go: gone for good or orphaned, not asked for since $before, and no seeds. A refusal (robots.txt, the scope,
+-- an address) is no reason: forgotten, it would be found and asked about again.
+CREATE TABLE purged AS
+SELECT host_key, url_key FROM (
+  SELECT * FROM crawldb ANTI JOIN delta USING (host_key, url_key) UNION ALL SELECT * FROM delta
+)
+WHERE discovered_from IS NOT NULL AND coalesce(fetch_time, discovered_time) < $before
+  AND (status = 'orphan' OR (status = 'gone' AND (reason IS NULL OR list_contains(string_split($failures, ','), reason))));
+
+-- step: next_row
+CREATE VIEW next_row AS
+SELECT * FROM (
+  SELECT * FROM crawldb ANTI JOIN delta USING (host_key, url_key) UNION ALL SELECT * FROM delta
+) ANTI JOIN purged USING (host_key, url_key);
+
+-- step: hoststats
+-- Counts of hosts, from the rows; what was ever fetched stays.
+CREATE TABLE new_hoststats AS
+WITH counted AS (
+  SELECT
+    host_key, count(*) AS urls,
+    count(*) FILTER (status = 'unfetched') AS unfetched,
+    count(*) FILTER (status IN ('fetched', 'notmodified')) AS fetched,
+    count(*) FILTER (status = 'duplicate') AS duplicates,
+    count(*) FILTER (status = 'gone') AS gone,
+    count(*) FILTER (status IN ('redir_temp', 'redir_perm')) AS redirects
+  FROM next_row GROUP BY host_key
+)
+SELECT h.* REPLACE (
+  coalesce(c.urls, 0)::BIGINT AS urls, coalesce(c.unfetched, 0)::BIGINT AS unfetched,
+  coalesce(c.fetched, 0)::BIGINT AS fetched, coalesce(c.duplicates, 0)::BIGINT AS duplicates,
+  coalesce(c.gone, 0)::BIGINT AS gone, coalesce(c.redirects, 0)::BIGINT AS redirects
+)
+FROM hoststats h LEFT JOIN counted c USING (host_key);
+
+-- step: reasons
+SELECT reason, count(*)::BIGINT AS n FROM change WHERE kind = 'refused' GROUP BY reason ORDER BY reason;
+
+-- step: totals
+SELECT
+  count(*) FILTER (kind = 'refused')::BIGINT AS refused,
+  count(*) FILTER (kind = 'orphan')::BIGINT AS orphaned,
+  count(*) FILTER (kind = 'released')::BIGINT AS released
+FROM change;

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import {test} from 'node:test';
+import {embeddedExecutor} from '../../jobs/executor.ts';
+import {generate} from '../../jobs/generate.ts';
+import {inject} from '../../jobs/inject.ts';
+import {invertlinks} from '../../jobs/invertlinks.ts';
+import {runJob} from '../../jobs/run-job.ts';
+import {tidydb} from '../../jobs/tidydb.ts';
+import {updatedb} from '../../jobs/updatedb.ts';
+import {loadConfig} from '../../lib/config/load.ts';
+import {defaultOptions} from '../support/default-options.ts';
+import {type JobHarness, jobHarness} from '../support/job-harness.ts';
+import {fetchSegment, page, type SmallWeb} from '../support/small-web.ts';
+
+const seed = 'http://one.test/';
+const day = 86_400_000;
+
+async function round(crawl: JobHarness, web: SmallWeb): Promise<void> {
+  await crawl.run(generate, defaultOptions(generate));
+  await fetchSegment(crawl, (await crawl.head()).segments.at(-1)!, web);
+  await crawl.run(updatedb, defaultOptions(updatedb));
+}
+
+/** Runs the job under other settings. */
+function tidy(crawl: JobHarness, options: Partial<Parameters<typeof tidydb.plan>[0]>, yaml = '') {
+  const {config} = loadConfig({
+    env: {},
+    file: {name: 'crawl.yaml', text: `storage:\n  memory: 256MB\n${yaml}`},
+  });
+  return runJob(
+    tidydb,
+    {...defaultOptions(tidydb), ...options},
+    {dir: crawl.dir, config, effects: crawl.effects, executor: embeddedExecutor({concurrency: 1})},
+  );
+}
+
+const states = async (crawl: JobHarness) =>
+  Object.fromEntries(
+    (await crawl.crawldb()).map(({url, status, reason}) => [url.slice(15), [status, reason]]),
+  );
+
+const counts = async (crawl: JobHarness) => {
+  const [row] = await crawl.sql('SELECT urls, unfetched, fetched, gone FROM hoststats');
+  return row;
+};
+
+test('the scope of today is asked about every row: refused ones are gone with its reason, and come back with it', async (t) => {
+  const crawl = await jobHarness(t);
+  await crawl.run(inject, {...defaultOptions(inject), urls: [seed]});
+  const web: SmallWeb = (url) => (url === seed ? page('home', [`${seed}a.gif`, `${seed}b`]) : page(url));
+  await round(crawl, web);
+  const rules = "scope:\n  rules: ['- suffix .gif']\n";
+  const report = await tidy(crawl, {filter: true}, rules);
+  assert.equal(report.counters.rows_refused_total, 1);
+  const refused = await states(crawl);
+  assert.deepEqual(refused['/a.gif']?.[0], 'gone');
+  assert.deepEqual(refused['/b'], ['unfetched', null]);
+  assert.deepEqual(report.reasons, {[refused['/a.gif']![1]!]: 1});
+  assert.deepEqual(await counts(crawl), {urls: 3, unfetched: 1, fetched: 1, gone: 1});
+  // Never selected, however late it gets; and not forgotten by a purge, since it would be found again
+  crawl.effects.pass(day * 400);
+  assert.equal((await tidy(crawl, {filter: true, purge: day}, rules)).counters.rows_purged_total, 0);
+  assert.equal((await tidy(crawl, {filter: true}, rules)).counters.rows_updated_total, 0);
+
+  assert.equal((await tidy(crawl, {filter: true})).counters.rows_released_total, 1);
+  assert.deepEqual((await states(crawl))['/a.gif'], ['unfetched', null]);
+});
+
+test('pages to which nothing leads any more are orphans, and are released when something does', async (t) => {
+  const crawl = await jobHarness(t);
+  await crawl.run(inject, {...defaultOptions(inject), urls: [seed]});
+  let links = [`${seed}a`, `${seed}b`];
+  const web: SmallWeb = (url) => (url === seed ? page(`home ${links}`, links) : page(url));
+  await round(crawl, web);
+  await assert.rejects(tidy(crawl, {orphans: day}), /links are not in the linkdb yet/);
+  await assert.rejects(tidy(crawl, {orphans: day}, 'links:\n  internal: false\n'), /orphans cannot be told/);
+  const next = async () => {
+    crawl.effects.pass(day * 60);
+    await round(crawl, web);
+    await crawl.run(invertlinks, defaultOptions(invertlinks));
+  };
+  links = [`${seed}b`, `${seed}new`];
+  await next();
+  const report = await tidy(crawl, {orphans: day * 30});
+  assert.equal(report.counters.rows_orphaned_total, 1);
+  assert.deepEqual((await states(crawl))['/a'], ['orphan', null]);
+  assert.deepEqual((await states(crawl))['/new'], ['unfetched', null]);
+
+  links = [`${seed}a`];
+  await next();
+  assert.equal((await tidy(crawl, {orphans: day * 365})).counters.rows_released_total, 1);
+  assert.equal((await states(crawl))['/a']?.[0], 'fetched');
+});
+
+test('what is long gone is forgotten; seeds, refusals and what is young are not', async (t) => {
+  const crawl = await jobHarness(t);
+  await crawl.run(inject, {...defaultOptions(inject), urls: [seed, 'http://two.test/']});
+  const web: SmallWeb = (url) =>
+    url === seed
+      ? page('home', [`${seed}gone`, `${seed}denied`, `${seed}fine`])
+      : url.endsWith('/denied')
+        ? {status: 'gone', reason: 'robots_denied'}
+        : url.endsWith('/fine')
+          ? page('fine')
+          : {status: 'gone', code: 404, reason: 'http_404'};
+  await round(crawl, web);
+  crawl.effects.pass(1000);
+  await round(crawl, web);
+  await crawl.run(invertlinks, defaultOptions(invertlinks));
+  const inlinks = async () =>
+    crawl.sql("SELECT url, inlinks FROM crawldb WHERE inlinks > 0 AND url NOT LIKE '%gone' ORDER BY url");
+  const before = await inlinks();
+  assert.equal((await tidy(crawl, {purge: day})).counters.rows_purged_total, 0);
+  crawl.effects.pass(day * 2);
+  const report = await tidy(crawl, {purge: day});
+  assert.equal(report.counters.rows_purged_total, 1);
+  assert.deepEqual(Object.keys(await states(crawl)).sort(), ['/', '/', '/denied', '/fine'].slice(1));
+  assert.deepEqual(await inlinks(), before);
+  const [hosts] = await crawl.sql<{urls: number; gone: number}>(
+    'SELECT sum(urls)::INTEGER AS urls, sum(gone)::INTEGER AS gone FROM hoststats',
+  );
+  assert.deepEqual(hosts, {urls: 4, gone: 2});
+  // Seen again it is a new URL
+  crawl.effects.pass(day * 60);
+  await round(crawl, web);
+  assert.deepEqual((await states(crawl))['/gone'], ['unfetched', null]);
+});
