@@ -11,8 +11,8 @@ import {
   openTaskDatabase,
   writeDelta,
 } from './crawldb-writer.ts';
-import {beginMarks, type DedupRules, findNear, sql} from './repeats.ts';
 import {defineJob, type Task, type TaskContext, type TaskResult} from './job.ts';
+import {beginMarks, type DedupRules, findNear, sql} from './repeats.ts';
 
 interface DedupParams {
   readonly rules: DedupRules;
