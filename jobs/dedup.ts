@@ -1,4 +1,5 @@
 import type {FileRef} from '../lib/store/manifest-types.ts';
+import {beginMarks, type DedupRules, findNear, sql} from './crawldb-repeats.ts';
 import {
   compactBuckets,
   compactionEdit,
@@ -12,7 +13,6 @@ import {
   writeDelta,
 } from './crawldb-writer.ts';
 import {defineJob, type Task, type TaskContext, type TaskResult} from './job.ts';
-import {beginMarks, type DedupRules, findNear, sql} from './repeats.ts';
 
 interface DedupParams {
   readonly rules: DedupRules;

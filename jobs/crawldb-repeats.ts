@@ -7,7 +7,7 @@ import {rowsTable} from './task-database.ts';
 
 /** Marks pages that repeat others: what updatedb does for the pages of a round, and dedup for all. */
 
-export const sql = readSql(import.meta.url, './repeats.sql', [
+export const sql = readSql(import.meta.url, './crawldb-repeats.sql', [
   'page',
   'exact',
   'text',
