@@ -18,6 +18,7 @@ import {contentRow, type SealOptions, sealFiles, sealJournals} from '../lib/stor
 import type {FileRef} from '../lib/store/manifest-types.ts';
 import {createTableFile} from '../lib/store/parquet.ts';
 import {readTable} from '../lib/store/parquet-read.ts';
+import {PayloadRepeats} from '../lib/store/payload-repeats.ts';
 import type {TableFile} from '../lib/store/store.ts';
 import {type DatabaseParams, databaseParams, openTaskDatabase, rowsTable} from './crawldb-writer.ts';
 import type {FetchParams} from './fetch-task.ts';
@@ -45,6 +46,7 @@ export class FetchSealer {
   readonly #ctx: TaskContext;
   /** Payloads in pieces. 64 to 96 bytes each. */
   readonly #stored = new DigestSet();
+  readonly #repeats = new PayloadRepeats();
   readonly #pieces: JournalPiece[] = [];
   #running: Promise<void> = Promise.resolve();
   #failure: {readonly error: unknown} | undefined;
@@ -129,7 +131,7 @@ export class FetchSealer {
       ...(await this.#sharing([path])),
       create: (table) => create(table),
       onEntry: ({row, payload}) => {
-        if (row.kind !== 'robots' || payload === null) return;
+        if ((row.kind !== 'robots' && row.kind !== 'probe') || payload === null) return;
         const kept = contentRow(this.#params.segment, row, payload);
         if (kept !== null) robots.set(kept.content_sha256, {...kept, payload: Uint8Array.from(payload)});
       },
@@ -145,15 +147,16 @@ export class FetchSealer {
     };
     await publishPiece(this.#folder, piece);
     this.#pieces.push(piece);
+    this.#repeats.forgetSingles();
     this.#ctx.log('debug', 'journal_piece_sealed', {segment: this.#params.segment, number});
   }
 
   /** Which payloads are not stored again. */
   async #sharing(
     paths: readonly string[],
-  ): Promise<Pick<SealOptions, 'segment' | 'stored' | 'alreadyStored'>> {
+  ): Promise<Pick<SealOptions, 'segment' | 'stored' | 'repeats' | 'alreadyStored'>> {
     const {segment, config} = this.#params;
-    const own = {segment, stored: this.#stored};
+    const own = {segment, stored: this.#stored, repeats: this.#repeats};
     if (!config.storage.dedup) return own;
     const held = await heldPayloads(paths, this.#task, this.#ctx, databaseParams(config));
     return {...own, alreadyStored: (sha256) => held.get(sha256)};
@@ -204,7 +207,12 @@ async function writeHosts(work: FetchWork, segment: string, ctx: TaskContext): P
   for (const host of work.hosts)
     if (host.changed)
       await states.write([
-        toHostState(host.politeness, {hostKey: host.hostKey, hostName: host.name, segment}),
+        toHostState(host.politeness, {
+          hostKey: host.hostKey,
+          hostName: host.name,
+          segment,
+          soft404: host.soft404,
+        }),
       ]);
   const files = [await states.close()];
   const rows = await ctx.store.create(robots, 'hosts/robots');

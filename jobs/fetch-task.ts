@@ -174,8 +174,7 @@ async function load(
       for (const row of rows) replay.takePoliteness(row, fetcher.now());
   if (!begun) return;
   await notDue.load();
-  for await (const {row, payload} of journalHistory(folder))
-    replay.take(row, row.kind === 'robots' ? payload : null, fetcher.now());
+  for await (const {row, payload} of journalHistory(folder)) replay.take(row, payload, fetcher.now());
   replay.finish(proven, fetcher.now());
   ctx.log('info', 'fetch_resumed', {segment, done: work.worklist.done, left: work.queues.waiting, proven});
 }

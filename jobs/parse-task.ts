@@ -117,13 +117,18 @@ function isRedirect(capture: FetchRow): boolean {
   return (
     (capture.status === 'redir_temp' || capture.status === 'redir_perm') &&
     capture.fetch_redirect !== null &&
-    capture.kind !== 'robots'
+    isDocument(capture.kind)
   );
 }
 
-/** Captures whose content is a document: pages, targets of redirects, sitemaps, renderings, imports; not robots.txt. */
+/** Pages, targets of redirects, sitemaps, renderings, imports; not robots.txt, nor what a random path brought. */
+function isDocument(kind: FetchRow['kind']): boolean {
+  return kind !== 'robots' && kind !== 'probe';
+}
+
+/** Captures whose content is a document. */
 function isPage(capture: FetchRow): boolean {
-  return capture.status === 'success' && capture.kind !== 'robots';
+  return capture.status === 'success' && isDocument(capture.kind);
 }
 
 async function readCaptures(path: string, params: ParseParams): Promise<FetchRow[]> {

@@ -156,6 +156,11 @@ export const settings = {
       kind: 'text',
       doc: 'Hours of the day, UTC, in which requests are sent, as `22:00-06:00`; always if absent.',
     },
+    soft_404: {
+      kind: 'flag',
+      default: false,
+      doc: 'Ask each host for a random path, once a week, to know its answers of status 200 that mean "not found".',
+    },
     store_errors: {kind: 'flag', default: true, doc: 'Keep the payloads of error answers.'},
     conditional: {
       kind: 'flag',

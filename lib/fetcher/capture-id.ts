@@ -7,6 +7,7 @@ const letters: Record<CaptureKind, string> = {
   sitemap: 's',
   rendered: 'v',
   imported: 'i',
+  probe: 'n',
 };
 
 /**

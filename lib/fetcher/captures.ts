@@ -29,6 +29,8 @@ export interface AnsweredFacts extends CaptureFacts {
   readonly retryAfterMs: number | null;
   /** Delay that held for the host before; 0 for its first request. */
   readonly delayMs: number;
+  /** Whether the answer says what the host says to a random path. */
+  readonly soft404: boolean;
   /** The payload is kept. */
   readonly stored: boolean;
 }
@@ -77,6 +79,7 @@ export function unaskedCapture(facts: CaptureFacts): Capture {
     last_modified: null,
     retry_after_s: null,
     delay_ms: null,
+    soft_404: null,
     tls_verified: null,
     proxy: null,
   };
@@ -92,6 +95,7 @@ export function answeredCapture(facts: AnsweredFacts): Capture {
   row.fetch_redirect = facts.redirect;
   row.retry_after_s = facts.retryAfterMs === null ? null : facts.retryAfterMs / 1000;
   row.delay_ms = facts.delayMs;
+  if (facts.soft404) row.soft_404 = 'probe';
   row.dns_ms = timings.dns;
   row.connect_ms = timings.connect;
   row.first_byte_ms = timings.firstByte;

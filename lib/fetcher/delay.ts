@@ -8,6 +8,7 @@
 import type {Config} from '../config/settings.ts';
 import {type DelayTerm, delayTerms, type HostStateRow} from '../schema/hostdb.ts';
 import type {Reason} from '../schema/reason.ts';
+import type {Soft404} from './soft-404.ts';
 
 /** What is remembered of a host between two requests. Durations in milliseconds. */
 export interface Politeness {
@@ -248,7 +249,7 @@ export function fromHostState(row: HostStateRow, now: number, config: Config['po
 
 export function toHostState(
   host: Politeness,
-  who: {hostKey: bigint; hostName: string; segment: string},
+  who: {hostKey: bigint; hostName: string; segment: string; soft404: Soft404 | null},
 ): HostStateRow {
   const {delayMs, term} = delayOf(host);
   return {
@@ -268,5 +269,7 @@ export function toHostState(
     requests: host.requests,
     dns_failures: host.dnsFailures,
     updated_segment: who.segment,
+    soft_404_time: who.soft404 === null ? null : new Date(Math.round(who.soft404.askedAt)),
+    soft_404_signature: who.soft404?.signature ?? null,
   };
 }

@@ -23,6 +23,7 @@ import type {RateLimit} from './rate.ts';
 import {RequestMaker} from './requests.ts';
 import type {FetchEnd, FetcherSettings, StopReason} from './settings.ts';
 import {rateOfAll} from './shared.ts';
+import {isProbeDue} from './soft-404.ts';
 import {Waiter} from './waiter.ts';
 import {type Ended, FetchWork} from './work.ts';
 import type {WorkItem} from './worklist.ts';
@@ -193,7 +194,7 @@ export class Fetcher {
       void this.#addresses.resolve(host, item.url, now).then(() => this.#waiter.wake());
       return;
     }
-    if (item.kind === 'robots') {
+    if (item.kind === 'robots' || item.kind === 'probe') {
       this.#ask(host, item, now);
       return;
     }
@@ -215,6 +216,9 @@ export class Fetcher {
       if (host.queue.waiting === 0) this.work.atRest(host);
       return;
     }
+    if (item.kind === 'page' && isProbeDue(host.soft404, now, this.#config.fetch)) {
+      if (this.work.queueProbe(host, origin, item, now)) return;
+    }
     this.#ask(host, item, now);
   }
 
@@ -234,7 +238,12 @@ export class Fetcher {
         const facts = {host, index, item, sent, ended: this.now(), exchange};
         const done = {...facts, conditional, typeRefused: typeRefused()};
         const {notDue} = this.#settings;
-        if (notDue === undefined || item.kind === 'robots' || !mayRedirect(exchange.head))
+        if (
+          notDue === undefined ||
+          item.kind === 'robots' ||
+          item.kind === 'probe' ||
+          !mayRedirect(exchange.head)
+        )
           return this.#ended(done);
         return notDue.load().then(() => this.#ended(done));
       })

@@ -5,6 +5,7 @@ import {fromHostState, minDelay, type Politeness, restsBeyondFetch, unasked, wit
 import {type Hours, hoursOf} from './hours.ts';
 import type {FetchQueues, HostQueue} from './queues.ts';
 import {RateLimit} from './rate.ts';
+import type {Soft404} from './soft-404.ts';
 
 export interface FetchHost {
   readonly name: string;
@@ -28,6 +29,8 @@ export interface FetchHost {
   rate: RateLimit | null;
   /** Hours in which it may be asked, by a rule by hand; null: always. */
   hours: Hours | null;
+  /** What it says to a random path; null: not asked. */
+  soft404: Soft404 | null;
   /** Origins seen, as `https://example.org`: nearly always one. */
   origins: readonly string[];
 }
@@ -84,6 +87,7 @@ export class FetchHosts {
       rule: null,
       rate: this.#rateBy(null),
       hours: null,
+      soft404: null,
       origins: [],
     };
     this.#hosts.set(name, host);
@@ -99,6 +103,8 @@ export class FetchHosts {
   /** Takes over the state that an earlier fetch stored. */
   restore(host: FetchHost, row: HostStateRow, now: number): void {
     this.setPoliteness(host, fromHostState(row, now, this.#config));
+    if (row.soft_404_time !== null)
+      host.soft404 = {askedAt: row.soft_404_time.getTime(), signature: row.soft_404_signature};
   }
 
   /** Sets the state of a host, and with it the time of its next turn. */

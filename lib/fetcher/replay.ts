@@ -8,6 +8,7 @@ import {urlKey} from '../url/keys.ts';
 import {afterAnswer, chanceOf, effectOf, rested} from './delay.ts';
 import {originOf} from './hosts.ts';
 import {outcomeOfStatus} from './outcome.ts';
+import {soft404Signature} from './soft-404.ts';
 import {type FetchWork, maxRobotsRedirects} from './work.ts';
 import type {WorkItem} from './worklist.ts';
 
@@ -24,7 +25,7 @@ export class Replay {
     this.#config = config;
   }
 
-  /** Takes in a capture of this fetch. @param payload only looked at for robots.txt @param now the fetch's clock */
+  /** Takes in a capture of this fetch. @param payload only looked at for robots.txt and probes @param now the fetch's clock */
   take(capture: Capture, payload: Uint8Array | null, now: number): void {
     const {hosts, tally, worklist} = this.#work;
     const host = hosts.host(capture.url_host_name, capture.url_host_registered_domain, capture.host_key);
@@ -38,6 +39,14 @@ export class Replay {
     this.takePoliteness(capture, now);
     if (kind === 'robots') {
       this.#robots(capture, payload);
+      return;
+    }
+    if (kind === 'probe') {
+      const signature =
+        capture.status === 'success' && payload !== null
+          ? soft404Signature(payload, capture.content_encoding, capture.url)
+          : null;
+      host.soft404 = {askedAt: capture.fetch_time.getTime(), signature};
       return;
     }
     if (kind === 'hop') {

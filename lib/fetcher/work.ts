@@ -12,6 +12,7 @@ import {identify} from '../url/keys.ts';
 import {parseUrl} from '../url/parse.ts';
 import {answeredCapture, unaskedCapture} from './captures.ts';
 import {afterAnswer, chanceOf, delayOf, effectOf, withCrawlDelay} from './delay.ts';
+import {hopItem, probeItem, robotsItem} from './extra-items.ts';
 import {type FetchHost, FetchHosts, originOf} from './hosts.ts';
 import {header, locationOf, type Outcome, outcomeOf} from './outcome.ts';
 import {FetchQueues} from './queues.ts';
@@ -19,6 +20,7 @@ import {decideRedirect} from './redirects.ts';
 import {type RobotsAnswer, RobotsDesk} from './robots-desk.ts';
 import type {FetcherSettings} from './settings.ts';
 import {placeLimits} from './shared.ts';
+import {probePath, soft404Signature} from './soft-404.ts';
 import {FetchTally} from './tally.ts';
 import {type WorkItem, Worklist} from './worklist.ts';
 
@@ -92,21 +94,17 @@ export class FetchWork {
   }
 
   queueRobots(host: FetchHost, origin: string, cause: WorkItem): void {
-    const url = `${origin}/robots.txt`;
     this.robots.setAsked(origin, host.hostKey, 'queued');
-    this.#pushRobots(host, {
-      kind: 'robots',
-      url,
-      urlKey: identify(url).url_key,
-      hop: 0,
-      originUrl: cause.url,
-      depth: cause.depth,
-      seed: cause.seed,
-      held: null,
-      chain: [],
-      sitemap: false,
-      robotsOrigin: origin,
-    });
+    this.#pushRobots(host, robotsItem(origin, cause));
+  }
+
+  /** Puts a random path before the pages of a host. False: its robots.txt forbids it, and it is not asked for in this fetch. */
+  queueProbe(host: FetchHost, origin: string, cause: WorkItem, now: number): boolean {
+    const url = origin + probePath(this.#settings.segment, origin);
+    host.soft404 = {askedAt: now, signature: null};
+    if (this.robots.refusal(origin, url) !== null) return false;
+    this.queues.pushFirst(host.queue, this.worklist.addExtra(probeItem(url, cause)));
+    return true;
   }
 
   #pushRobots(host: FetchHost, item: WorkItem): void {
@@ -131,6 +129,7 @@ export class FetchWork {
     let follow = false;
     if (outcome.reason === 'redirect' && head !== null) {
       if (item.kind === 'robots') target = robotsTarget(item, locationOf(head));
+      else if (item.kind === 'probe') target = null;
       else {
         const decision = decideRedirect(item, outcome, locationOf(head), {
           urlPolicy: this.#settings.urlPolicy,
@@ -143,6 +142,8 @@ export class FetchWork {
         detail = decision.detail;
       }
     }
+    const signature = this.#signatureOf(done, outcome);
+    if (item.kind === 'probe') host.soft404 = {askedAt: ended, signature};
     const good = outcome.status === 'success' || item.kind === 'robots';
     const stored =
       exchange.body !== null &&
@@ -160,6 +161,7 @@ export class FetchWork {
       redirect: target,
       retryAfterMs,
       delayMs,
+      soft404: item.kind !== 'probe' && signature !== null && signature === host.soft404?.signature,
       stored,
     });
     this.#settings.sink.append(capture, stored ? exchange.body : null);
@@ -191,6 +193,14 @@ export class FetchWork {
     return host.politeness.nextAllowed;
   }
 
+  /** Of the text of a success, where it is needed: of a random path's answer, and of pages of a host that answers those. */
+  #signatureOf({item, host, exchange}: Ended, outcome: Outcome): string | null {
+    if (outcome.status !== 'success' || exchange.head === null || exchange.body === null) return null;
+    const wanted = item.kind === 'probe' || (item.kind !== 'robots' && host.soft404?.signature != null);
+    if (!wanted) return null;
+    return soft404Signature(exchange.body, header(exchange.head, 'content-encoding'), item.url);
+  }
+
   /** Queues the target of a redirect as a hop, unless it is not this fetch's to ask, is asked anyway, or is not due. */
   follow(item: WorkItem, target: string): void {
     const url = identify(target);
@@ -198,20 +208,7 @@ export class FetchWork {
     if (this.worklist.find(url.url_key) !== undefined) return;
     if (this.#settings.notDue?.has(url.url_key)) return;
     const host = this.hosts.host(url.url_host_name, url.url_host_registered_domain, url.host_key);
-    const index = this.worklist.addExtra({
-      kind: 'hop',
-      url: target,
-      urlKey: url.url_key,
-      hop: item.hop + 1,
-      originUrl: item.originUrl,
-      depth: item.depth,
-      seed: item.seed,
-      held: null,
-      chain: [...item.chain, item.url],
-      sitemap: item.sitemap,
-      robotsOrigin: null,
-    });
-    this.#pushHop(host, index);
+    this.#pushHop(host, this.worklist.addExtra(hopItem(target, item)));
   }
 
   /** A hop goes before the pages of its host, but not before a robots.txt. */
@@ -371,7 +368,8 @@ export class FetchWork {
   decide(host: FetchHost, index: number, item: WorkItem, outcome: Outcome, detail: string | null): void {
     const listed = this.worklist.isListed(index);
     this.worklist.forget(index);
-    if (item.kind === 'robots' || (item.kind === 'hop' && outcome.status === 'skipped')) return;
+    if (item.kind === 'robots' || item.kind === 'probe') return;
+    if (item.kind === 'hop' && outcome.status === 'skipped') return;
     if (listed && !this.worklist.markDone(index)) return;
     const time = Math.round(this.#now());
     const {segment, sink} = this.#settings;

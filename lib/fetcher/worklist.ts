@@ -9,7 +9,7 @@ import {KeyMap} from './key-map.ts';
 
 /** One thing to ask for. */
 export interface WorkItem {
-  readonly kind: 'page' | 'sitemap' | 'hop' | 'robots';
+  readonly kind: 'page' | 'sitemap' | 'hop' | 'robots' | 'probe';
   readonly url: string;
   readonly urlKey: bigint;
   /** 0 for the first request, 1 and up along redirects. */

@@ -1,10 +1,10 @@
 import {reasonNames} from './reason.ts';
-import {captureKinds, fetchStatuses, truncations} from './status.ts';
+import {captureKinds, fetchStatuses, soft404s, truncations} from './status.ts';
 import {type Row, table} from './table.ts';
 
 export const fetch = table({
   name: 'fetch',
-  version: 2,
+  version: 3,
   doc: 'One row for each outcome of a fetch: pages, redirect hops, robots.txt, sitemaps, and URLs not asked for (Nutch: crawl_fetch).',
   key: ['host_key', 'url_key', 'fetch_time', 'kind', 'hop'],
   columns: {
@@ -151,6 +151,13 @@ export const fetch = table({
       nullable: true,
       since: 2,
       doc: 'Proxy that the request went through, as host:port; ip_address is null then. Null without one.',
+    },
+    soft_404: {
+      type: 'text',
+      values: soft404s,
+      nullable: true,
+      since: 3,
+      doc: 'A success that means "not found": it says what the host says to a random path (probe), or its payload is that of ten URLs or more of the host in this fetch (repeated). Null otherwise.',
     },
   },
 });

@@ -35,7 +35,7 @@ export type DelayTerm = (typeof delayTerms)[number];
 
 export const hoststate = table({
   name: 'hoststate',
-  version: 1,
+  version: 2,
   doc: 'One row for each host asked: its politeness. Written by fetch.',
   key: ['host_key'],
   columns: {
@@ -59,6 +59,18 @@ export const hoststate = table({
     requests: {type: 'count', doc: 'Requests ever sent, robots.txt and hops included.'},
     dns_failures: {type: 'int32', doc: 'Look-ups in a row that failed.'},
     updated_segment: {type: 'text', doc: 'Segment whose fetch wrote this.'},
+    soft_404_time: {
+      type: 'timestamp',
+      nullable: true,
+      since: 2,
+      doc: 'When the host was last asked for a random path (fetch.soft_404).',
+    },
+    soft_404_signature: {
+      type: 'text',
+      nullable: true,
+      since: 2,
+      doc: 'Signature of the text it answered with; null where it said "not found" by its status.',
+    },
   },
 });
 export type HostStateRow = Row<typeof hoststate>;

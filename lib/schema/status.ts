@@ -26,8 +26,11 @@ export const fetchStatuses = [
 export type FetchStatus = (typeof fetchStatuses)[number];
 
 /** What a capture was for. Each fetchlist URL ends as exactly one row of kind `page` (or `sitemap`). */
-export const captureKinds = ['page', 'hop', 'robots', 'sitemap', 'rendered', 'imported'] as const;
+export const captureKinds = ['page', 'hop', 'robots', 'sitemap', 'rendered', 'imported', 'probe'] as const;
 export type CaptureKind = (typeof captureKinds)[number];
+
+/** Why an answer of status 200 is taken for "not found". */
+export const soft404s = ['probe', 'repeated'] as const;
 
 /** How a URL was reached, in Heritrix's letters: Link, Embed, Redirect, Sitemap; `I` is a seed (injected). */
 export const hopTypes = ['I', 'L', 'E', 'R', 'S'] as const;

@@ -59,7 +59,7 @@ async function* fileOutcomes<K extends keyof Capture>(
   }
 }
 
-/** What a fetch that goes on has to know again: all outcomes, oldest first, with the payloads of robots.txt files. */
+/** What a fetch that goes on has to know again: all outcomes, oldest first, with the payloads of robots.txt files and of answers to random paths. */
 export async function* journalHistory(dir: string): AsyncGenerator<JournalEntry> {
   for (const source of await journalSources(dir))
     if ('piece' in source) yield* pieceHistory(dir, source.piece);
@@ -103,8 +103,7 @@ async function* pieceHistory(dir: string, piece: JournalPiece): AsyncGenerator<J
       for (const {content_sha256, payload} of rows) robots.set(content_sha256, payload);
   for await (const rows of pieceOutcomes(dir, piece, undefined))
     for (const row of rows) {
-      const payload =
-        row.kind === 'robots' && row.content_sha256 !== null ? robots.get(row.content_sha256) : undefined;
+      const payload = row.content_sha256 !== null ? robots.get(row.content_sha256) : undefined;
       yield {row, payload: payload ?? null};
     }
 }

@@ -6,6 +6,7 @@ import {journalFiles} from './journal.ts';
 import {readEntries} from './journal-read.ts';
 import type {JournalEntry} from './journal-table.ts';
 import type {FileRef} from './manifest-types.ts';
+import {PayloadRepeats, repeatColumns} from './payload-repeats.ts';
 import type {TableFile} from './store.ts';
 
 export interface SealOptions {
@@ -17,6 +18,8 @@ export interface SealOptions {
   alreadyStored?(sha256: string, bytes: number): string | undefined;
   /** Payloads of the segment that are stored already; those stored now are added. */
   readonly stored?: DigestSet;
+  /** Pages by host and payload so far, for `soft_404`; those sealed now are added. */
+  readonly repeats?: PayloadRepeats;
   /** Told of each entry that is kept. */
   onEntry?(entry: JournalEntry): void;
   /** Files end at this size. */
@@ -51,7 +54,8 @@ export async function sealJournals(dir: string, options: SealOptions): Promise<S
 
 /** The same for some of them. */
 export async function sealFiles(paths: readonly string[], options: SealOptions): Promise<Sealed> {
-  const winners = await latestOutcomes(paths);
+  const repeats = options.repeats ?? new PayloadRepeats();
+  const winners = await latestOutcomes(paths, repeats);
   const fetchFiles = new FileSeries(() => options.create(fetch), options.fileBytes ?? defaultFileBytes);
   const contentFiles = new FileSeries(() => options.create(content), options.fileBytes ?? defaultFileBytes);
   const stored = options.stored ?? new DigestSet();
@@ -71,6 +75,7 @@ export async function sealFiles(paths: readonly string[], options: SealOptions):
           superseded++;
           continue;
         }
+        if (row.soft_404 === null && repeats.isRepeated(row)) row.soft_404 = 'repeated';
         rows.push(row);
         options.onEntry?.(entry);
         const kept = payload === null ? null : contentRow(options.segment, row, payload);
@@ -111,12 +116,18 @@ export function contentRow(
   return {segment, content_sha256, content_digest, content_length: payload.byteLength, payload};
 }
 
-/** Place of the latest outcome of each request, counted over all whole rows of the journals. */
-async function latestOutcomes(paths: readonly string[]): Promise<Map<string | bigint, number>> {
+/** Place of the latest outcome of each request, counted over all whole rows of the journals; and their payloads. */
+async function latestOutcomes(
+  paths: readonly string[],
+  repeats: PayloadRepeats,
+): Promise<Map<string | bigint, number>> {
   const latest = new Map<string | bigint, number>();
   let at = 0;
-  for await (const {entries} of readEntries(paths, {withoutLastColumn: true, columns: identityColumns}))
-    for (const {row} of entries) latest.set(identity(row), at++);
+  for await (const {entries} of readEntries(paths, {withoutLastColumn: true, columns: firstColumns}))
+    for (const {row} of entries) {
+      latest.set(identity(row), at++);
+      repeats.count(row);
+    }
   return latest;
 }
 
@@ -131,6 +142,7 @@ function identity(row: Pick<Capture, (typeof identityColumns)[number]>): string 
 }
 
 const identityColumns = ['kind', 'hop', 'host_key', 'url_key', 'origin_url'] as const;
+const firstColumns = [...identityColumns, ...repeatColumns];
 
 /** Files of one table, each closed at a size. */
 class FileSeries<T extends Table> {

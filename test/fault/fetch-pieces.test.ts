@@ -25,6 +25,7 @@ async function setUp(
   const crawl = await fetchCrawl(t, [
     `network.connect_to=${web.connectTo}`,
     'politeness.min_delay=40ms',
+    'fetch.soft_404=true',
     ...settings,
   ]);
   const list = hosts.flatMap((host) => Array.from({length: pages}, (_, path) => `http://${host}/${path}`));

@@ -57,6 +57,7 @@ export function captureRow(segment: string, sample: SampleCapture, index: number
     delay_ms: null,
     tls_verified: null,
     proxy: null,
+    soft_404: null,
     ...given,
   };
 }

@@ -236,6 +236,7 @@ function captureRow(segment: string, {entry, url, hop, answer, time}: Exchange):
     delay_ms: null,
     tls_verified: null,
     proxy: null,
+    soft_404: null,
   };
 }
 

@@ -134,7 +134,7 @@ test('another least delay takes effect from the last answer on', () => {
 
 test('state is stored and read back; a next turn beyond every delay is brought down', () => {
   const host = withCrawlDelay(series(['http_429', 'dns'], 0.3), 2000, config);
-  const row = toHostState(host, {hostKey: 7n, hostName: 'a.test', segment: '20260101000000'});
+  const row = toHostState(host, {hostKey: 7n, hostName: 'a.test', segment: '20260101000000', soft404: null});
   assert.equal(row.delay_term, 'backoff');
   const read = fromHostState(row, 1000, config);
   assert.deepEqual({...read, nextAllowed: 0}, {...host, nextAllowed: 0});

@@ -431,6 +431,8 @@ test('state of hosts from an earlier fetch holds', async () => {
         requests: 7,
         dns_failures: 0,
         updated_segment: '20260101000000',
+        soft_404_time: null,
+        soft_404_signature: null,
       };
       hosts.restore(hosts.find('a.test')!, state, clock.time);
       const long = {

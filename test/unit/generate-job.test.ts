@@ -161,6 +161,8 @@ test('blocked, resting and spent hosts are left out, with the count; a window ca
     requests: 1,
     dns_failures: 0,
     updated_segment: '',
+    soft_404_time: null,
+    soft_404_signature: null,
     ...changes,
   });
   const stats = (host: string, pages_fetched: number): HostStatsRow => ({

@@ -135,6 +135,8 @@ async function crawlWithHost(t: Parameters<typeof jobHarness>[0]) {
     requests: 1234,
     dns_failures: 0,
     updated_segment: segment,
+    soft_404_time: null,
+    soft_404_signature: null,
   };
   const stats: HostStatsRow = {
     ...who,
