@@ -93,7 +93,14 @@ const states = hosts.map(({name, responseMs, delayMs}): HostStateRow => {
   return {
     ...{host_key, url_host_name, ...terms, delay_ms: delayMs, delay_term: 'min_delay', failures: 0},
     ...{next_allowed_time: new Date(effects.now()), last_response_time: new Date(effects.now() - 60_000)},
-    ...{last_reason: null, requests: 2, dns_failures: 0, updated_segment: ''},
+    ...{
+      last_reason: null,
+      requests: 2,
+      dns_failures: 0,
+      updated_segment: '',
+      soft_404_time: null,
+      soft_404_signature: null,
+    },
   };
 });
 

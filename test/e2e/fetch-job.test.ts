@@ -201,7 +201,7 @@ test('a target wrongly taken for known is left to updatedb, which makes it due a
   assert.deepEqual(web.paths('a.test'), ['/robots.txt', '/from']);
   await crawl.run(updatedb, {segments: [], unparsed: true, noAdditions: false});
   const due = await crawl.sql<{url: string; status: string}>(
-    'SELECT url, status FROM crawldb WHERE next_fetch_time <= now()',
+    `SELECT url, status FROM crawldb WHERE next_fetch_time <= now() AND status = 'unfetched'`,
   );
   assert.deepEqual(due, [{url: `http://a.test/${wrong}`, status: 'unfetched'}]);
 });
