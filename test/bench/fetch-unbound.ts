@@ -2,7 +2,7 @@
  * CPU of a fetch without politeness: 4,000 pages of 13 KB on 100 hosts, everything recorded, journalled and
  * sealed. The server is a process of its own. Three runs in one process; the later ones are without start-up.
  * Peak memory is told as well: with one run, of several lengths, it shows whether memory grows with the length.
- * Run: node --import tsx test/bench/fetch-unbound.ts [PAGES [RUNS]]
+ * Run: node --import tsx test/bench/fetch-unbound.ts [PAGES [RUNS [JOURNAL_FILE]]]
  */
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
@@ -20,6 +20,7 @@ import {commitRows, type JobHarness} from '../support/job-harness.ts';
 
 const pages = Number(process.argv[2] ?? 4000);
 const runs = Number(process.argv[3] ?? 3);
+const journalFile = process.argv[4] ?? '256MiB';
 const hosts = 100;
 const server = spawn(
   process.execPath,
@@ -51,6 +52,7 @@ try {
     'politeness.max_per_ip=64',
     'fetch.max_active=64',
     'storage.dedup=false',
+    `storage.journal_file=${journalFile}`,
   ]);
   const effects = realEffects(() => undefined, new AbortController().signal);
   const settings = {dir, config, effects, executor: embeddedExecutor()};
