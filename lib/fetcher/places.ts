@@ -8,7 +8,8 @@ import type {Heap, HeapEntry} from './heap.ts';
 export class Places {
   active = 0;
   readonly most: number;
-  readonly #waiting = new Set<() => void>();
+  /** Made when somebody waits: there are two objects like this for each host of a fetch. */
+  #waiting: Set<() => void> | undefined;
 
   constructor(most: number) {
     this.most = most;
@@ -20,11 +21,12 @@ export class Places {
 
   /** `freed` is called each time that a place may be free, until `leaves`. */
   waits(freed: () => void): void {
+    this.#waiting ??= new Set();
     this.#waiting.add(freed);
   }
 
   leaves(freed: () => void): void {
-    this.#waiting.delete(freed);
+    this.#waiting?.delete(freed);
   }
 
   /**
@@ -32,7 +34,7 @@ export class Places {
    * waits again, behind the others.
    */
   freed(): void {
-    if (this.#waiting.size === 0 || this.full) return;
+    if (!this.#waiting?.size || this.full) return;
     for (const freed of [...this.#waiting]) freed();
   }
 }
