@@ -105,8 +105,10 @@ WITH counted AS (
     host_key, min(url_host_name) AS url_host_name, min(url_host_registered_domain) AS url_host_registered_domain,
     CASE WHEN getvariable('shared') THEN max(pages_fetched) ELSE sum(pages_fetched) END AS pages_fetched,
     CASE WHEN getvariable('shared') THEN max(body_bytes) ELSE sum(body_bytes) END AS body_bytes,
-    CASE WHEN getvariable('shared') THEN max(over_budget) ELSE sum(over_budget) END AS over_budget
-  FROM (SELECT * FROM hoststats UNION ALL BY NAME SELECT * EXCLUDE (origin) FROM other_hoststats) GROUP BY host_key
+    CASE WHEN getvariable('shared') THEN max(over_budget) ELSE sum(over_budget) END AS over_budget,
+    CASE WHEN getvariable('shared') THEN max(novel_bytes) ELSE sum(novel_bytes) END AS novel_bytes,
+    arg_max(recent_pages, h.urls) AS recent_pages, arg_max(recent_new, h.urls) AS recent_new
+  FROM (SELECT * FROM hoststats UNION ALL BY NAME SELECT * EXCLUDE (origin) FROM other_hoststats) h GROUP BY host_key
 )
 SELECT
   host_key,
@@ -116,7 +118,8 @@ SELECT
   coalesce(fetched, 0)::BIGINT AS fetched, coalesce(duplicates, 0)::BIGINT AS duplicates,
   coalesce(gone, 0)::BIGINT AS gone, coalesce(redirects, 0)::BIGINT AS redirects,
   coalesce(pages_fetched, 0)::BIGINT AS pages_fetched, coalesce(body_bytes, 0)::BIGINT AS body_bytes,
-  coalesce(over_budget, 0)::BIGINT AS over_budget
+  coalesce(over_budget, 0)::BIGINT AS over_budget, coalesce(novel_bytes, 0)::BIGINT AS novel_bytes,
+  coalesce(recent_pages, 0)::DOUBLE AS recent_pages, coalesce(recent_new, 0)::DOUBLE AS recent_new
 FROM counted c FULL JOIN history h USING (host_key);
 
 -- step: hoststate_rows
