@@ -1,5 +1,5 @@
-import {sumRows} from '../lib/crawldb/layout.ts';
-import {type Bound, boundFor} from '../lib/crawldb/score-grid.ts';
+import {inFrontier, sumRows} from '../lib/crawldb/layout.ts';
+import {scoreFor} from '../lib/crawldb/score-grid.ts';
 import {type Database, sqlString} from '../lib/store/duckdb.ts';
 import type {FileRef} from '../lib/store/manifest-types.ts';
 import {readSql} from './sql-file.ts';
@@ -7,9 +7,9 @@ import {readSql} from './sql-file.ts';
 /**
  * How generate reads the crawldb: from the best URLs down, as deep as it has to.
  *
- * The view `due_row` has all columns of the crawldb and these rows: the URLs whose `next_fetch_time` is reached, down
- * to a bound in the order (score descending, url_key). Every due URL above the bound is in it and none below, so a
- * choice that is full is exact, whatever caps were applied: who chooses asks for more until its lists are full or
+ * The view `due_row` has all columns of the crawldb and these rows: the URLs whose `next_fetch_time` is reached; of those
+ * in the frontier (never fetched) the ones with a score of at least `floor`, of the others all. So a choice that is full
+ * and took nothing below the floor is exact, whatever caps were applied: who chooses asks for more until that is so, or
  * `complete` says that there is no more.
  *
  *     const candidates = await readCandidates(db, files, {due: now});
@@ -24,6 +24,8 @@ import {readSql} from './sql-file.ts';
 export interface Candidates {
   /** All due URLs are in `due_row`. */
   readonly complete: boolean;
+  /** Least score that is in `due_row` of the frontier; -Infinity where all are. */
+  readonly floor: number;
   /** Makes `due_row` reach down to at least so many URLs, or to all. Never less deep than before. */
   deepen(want: number): Promise<void>;
 }
@@ -55,8 +57,7 @@ class CandidateReader implements Candidates {
   /** Condition for a row that is due. */
   readonly #due: string;
   readonly #whole: boolean;
-  #bound: Bound | undefined;
-  #made = false;
+  #floor = Number.POSITIVE_INFINITY;
 
   constructor(db: Database, files: readonly FileRef[], due: string, whole: boolean) {
     this.#db = db;
@@ -65,41 +66,37 @@ class CandidateReader implements Candidates {
     this.#whole = whole;
   }
 
+  get floor(): number {
+    return this.#floor;
+  }
+
   get complete(): boolean {
-    return this.#made && this.#bound === undefined;
+    return this.#floor === Number.NEGATIVE_INFINITY;
   }
 
   async deepen(want: number): Promise<void> {
-    if (this.complete) return;
-    const bound = this.#whole ? undefined : boundFor(this.#files, want);
-    if (this.#made && bound !== undefined && !deeper(bound, this.#bound)) return;
-    this.#bound = bound;
-    this.#made = true;
-    const view = (name: string, table: string) =>
-      this.#db.run(`CREATE OR REPLACE VIEW ${name} AS ${above(table, this.#due, bound)}`);
+    const bound = this.#whole ? undefined : scoreFor(this.#files, want);
+    const floor = bound ?? Number.NEGATIVE_INFINITY;
+    if (floor >= this.#floor) return;
+    this.#floor = floor;
     if (this.#whole) {
-      await view('due_row', 'crawldb');
+      await this.#db.run(`CREATE OR REPLACE VIEW due_row AS SELECT * FROM crawldb WHERE ${this.#due}`);
       return;
     }
-    await view('above_base', 'crawldb_base');
-    await view('above_delta', 'crawldb_delta');
+    for (const part of ['base', 'delta'])
+      await this.#db.run(`CREATE OR REPLACE VIEW above_${part} AS ${this.#above(part)}`);
     await this.#db.run(sql.newer);
     await this.#db.run(sql.due);
   }
-}
 
-function deeper(bound: Bound, than: Bound | undefined): boolean {
-  if (than === undefined) return false;
-  return bound.score < than.score || (bound.score === than.score && bound.urlKey > than.urlKey);
-}
-
-/** Rows above a bound: a plain conjunction each, since only such are held against the statistics of row groups. */
-function above(table: string, due: string, bound: Bound | undefined): string {
-  if (bound === undefined) return `SELECT * FROM ${table} WHERE ${due}`;
-  const score = `${sqlString(`${bound.score}`)}::DOUBLE`;
-  return `SELECT * FROM ${table} WHERE ${due} AND score > ${score}
+  /** Rows of base or deltas: plain conjunctions, since only such are held against the statistics of row groups. */
+  #above(part: string): string {
+    if (this.complete) return `SELECT * FROM crawldb_${part} WHERE ${this.#due}`;
+    const score = `score >= ${sqlString(`${this.#floor}`)}::DOUBLE`;
+    return `SELECT * FROM crawldb_${part} WHERE ${this.#due} AND ${inFrontier} AND ${score}
 UNION ALL
-SELECT * FROM ${table} WHERE ${due} AND score = ${score} AND url_key <= ${bound.urlKey}::UBIGINT`;
+SELECT * FROM crawldb_visited_${part} WHERE ${this.#due}`;
+  }
 }
 
 function timeLiteral(ms: number): string {

@@ -8,8 +8,7 @@ CREATE TABLE IF NOT EXISTS counted (
   pages_fetched BIGINT, body_bytes BIGINT, over_budget BIGINT, novel_bytes BIGINT, seen_pages BIGINT, seen_new BIGINT
 );
 CREATE TABLE before_delta AS
-SELECT c.host_key, c.url_key, c.status
-FROM crawldb c SEMI JOIN delta d USING (host_key, url_key);
+SELECT host_key, url_key, status FROM crawldb_of('delta');
 
 -- step: hoststats
 -- Counts of each host: as they were, less the changed rows as they were, plus the changed rows as they are. Of recent

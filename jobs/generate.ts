@@ -214,7 +214,8 @@ async function choose(
     let left: LeftOut;
     do left = await pick(db, params);
     while ((await refuseOutOfScope(db, wanted, selectionSql)) > 0);
-    if (candidates.complete || (left.listFull > 0 && (await isSettled(db)))) return {left, newHost};
+    if (candidates.complete || (left.listFull > 0 && (await isSettled(db, candidates.floor))))
+      return {left, newHost};
     await candidates.deepen(want);
   }
 }

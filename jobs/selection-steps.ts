@@ -235,13 +235,16 @@ export function followsScore({rules, weights}: SelectionInput): boolean {
 }
 
 /**
- * Whether rows of less score than all in `due` could change what was picked. They could not where in both kinds
- * something is left over, and what was picked stands above all that may come.
+ * Whether URLs never fetched that are not in `due` could change what was picked: all of less score than `floor`. They
+ * could not where some of those that are there were left over, and none was picked that stands below. All others are
+ * there (jobs/crawldb-candidates.ts).
  */
-export async function isSettled(db: Database): Promise<boolean> {
-  const [row] = await db.all<{settled: boolean}>(`
-    SELECT count(DISTINCT r.refetch) = 2 AND min(p.standing) > (SELECT min(priority) FROM due) AS settled
-    FROM (SELECT refetch FROM ranked ANTI JOIN picked USING (host_key, url_key)) r
-    JOIN (SELECT refetch, min(standing) AS standing FROM picked GROUP BY refetch) p USING (refetch)`);
+export async function isSettled(db: Database, floor: number): Promise<boolean> {
+  const [row] = await db.all<{settled: boolean}>(
+    `SELECT
+       EXISTS (SELECT 1 FROM (SELECT * FROM ranked WHERE NOT refetch) ANTI JOIN picked USING (host_key, url_key))
+       AND coalesce((SELECT min(standing) FROM picked WHERE NOT refetch), '-infinity'::DOUBLE) >= $floor AS settled`,
+    {floor},
+  );
   return row?.settled ?? false;
 }

@@ -25,7 +25,7 @@ SELECT host_key, url_key, row_number() OVER (ORDER BY host_key, url_key) - 1 AS 
 FROM (SELECT DISTINCT host_key, url_key FROM outcome);
 
 CREATE TABLE old_row AS
-SELECT c.* FROM crawldb c SEMI JOIN visited_key v USING (host_key, url_key);
+SELECT * FROM crawldb_of('visited_key');
 
 -- step: late
 -- URLs whose row holds newer outcomes than these: all their outcomes are read again.
@@ -88,6 +88,12 @@ SELECT c.* FROM crawldb c ANTI JOIN changed d USING (host_key, url_key)
 UNION ALL
 SELECT * FROM changed;
 
+-- The same for the keys in a table: what rounds ask, since it reads further columns of those rows alone.
+CREATE MACRO current_of(keys) AS TABLE
+SELECT c.* FROM crawldb_of(keys) c ANTI JOIN changed d USING (host_key, url_key)
+UNION ALL
+SELECT d.* FROM changed d SEMI JOIN query_table(keys) k USING (host_key, url_key);
+
 -- step: reparsed
 -- The newest parsed capture of each URL in each segment parsed anew.
 CREATE TABLE reparsed AS
@@ -120,7 +126,7 @@ JOIN (SELECT n, host_key, url_key FROM reparsed WHERE n BETWEEN $first AND $last
 CREATE TABLE fingerprint AS
 SELECT signature, text_signature FROM changed
 UNION ALL
-SELECT c.signature, c.text_signature FROM crawldb c SEMI JOIN changed d USING (host_key, url_key);
+SELECT signature, text_signature FROM crawldb_of('changed');
 
 CREATE TABLE affected AS SELECT DISTINCT signature FROM fingerprint WHERE signature IS NOT NULL;
 
@@ -188,20 +194,19 @@ FROM redirect;
 -- step: sources
 -- Pages that link, numbered by two orders: lineage (fewest links from a seed, then the seed's URL) and discovery
 -- (time, then the page's URL). The score handed on is the page's times $decay; a redirect hands on all of it.
+CREATE TABLE found AS
+SELECT
+  from_host_key, from_url_key, from_host_key AS host_key, from_url_key AS url_key, fetch_time, depth, hop_type,
+  min(from_url) AS from_url, min(seed) AS seed
+FROM accepted_link
+GROUP BY ALL;
+
 CREATE TABLE source AS
-WITH found AS (
-  SELECT
-    from_host_key, from_url_key, fetch_time, depth, hop_type,
-    min(from_url) AS from_url, min(seed) AS seed
-  FROM accepted_link
-  GROUP BY ALL
-), known AS (
-  SELECT host_key, url_key, score, status, sitemap_depth
-  FROM current_row SEMI JOIN (SELECT from_host_key AS host_key, from_url_key AS url_key FROM found)
-  USING (host_key, url_key)
+WITH known AS (
+  SELECT host_key, url_key, score, status, sitemap_depth FROM current_of('found')
 )
 SELECT
-  f.*,
+  f.* EXCLUDE (host_key, url_key),
   coalesce(k.score, $score) * CASE WHEN f.hop_type = 'R' THEN 1 ELSE $decay END AS score,
   coalesce(k.status = 'duplicate', false) AND NOT $follow_duplicates AS repeated,
   coalesce(k.sitemap_depth, 0) + 1 AS sitemap_depth,
@@ -225,9 +230,9 @@ GROUP BY ALL;
 
 CREATE TABLE known_target AS
 SELECT
-  c.host_key, c.url_key, hash(c.url) AS url_hash, c.score, c.depth, c.seed, c.fetch_time, c.discovered_time,
-  c.discovered_from, c.sitemap_depth, c.status
-FROM current_row c SEMI JOIN target t USING (host_key, url_key);
+  host_key, url_key, hash(url) AS url_hash, score, depth, seed, fetch_time, discovered_time, discovered_from,
+  sitemap_depth, status
+FROM current_of('target');
 
 -- Known URLs of which a sitemap, or a feed of their host, states a change since their last fetch; and when that was
 -- seen. A time later than that is a mistake of its writer.
@@ -276,7 +281,7 @@ WITH known_host AS (
   FROM (
     SELECT host_key, url_host_registered_domain, urls FROM hoststats
     UNION ALL
-    SELECT host_key, url_host_registered_domain, 1 FROM changed ANTI JOIN crawldb USING (host_key, url_key)
+    SELECT host_key, url_host_registered_domain, 1 FROM changed ANTI JOIN crawldb_of('changed') USING (host_key, url_key)
   )
   GROUP BY ALL
 ), known_domain AS (
@@ -363,8 +368,8 @@ GROUP BY reason ORDER BY reason;
 -- Known URLs that these segments reach by fewer links, or saw earlier; and of those never fetched the ones that they
 -- value more; and those that an index file names as a sitemap. Seeds stay what they are. All three are least or greatest values, so that the order of segments does
 -- not matter; and as the score shrinks with each link, a URL that is found again from further away is not touched.
-CREATE TABLE earlier AS
-WITH better AS (
+CREATE TABLE better AS
+SELECT * FROM (
   SELECT
     k.host_key, k.url_key,
     l.depth < k.depth OR (l.depth = k.depth AND l.seed < coalesce(k.seed, l.seed)) AS nearer,
@@ -379,6 +384,9 @@ WITH better AS (
   JOIN source s USING (discovery)
   WHERE k.discovered_from IS NOT NULL
 )
+WHERE nearer OR sooner OR dearer OR indexed;
+
+CREATE TABLE earlier AS
 SELECT c.* REPLACE (
   CASE WHEN b.nearer THEN b.depth ELSE c.depth END AS depth,
   CASE WHEN b.nearer THEN b.seed ELSE c.seed END AS seed,
@@ -391,7 +399,7 @@ SELECT c.* REPLACE (
   CASE WHEN b.dearer THEN b.score ELSE c.score END AS score,
   CASE WHEN b.indexed THEN b.sitemap_depth ELSE c.sitemap_depth END AS sitemap_depth
 )
-FROM current_row c JOIN (SELECT * FROM better WHERE nearer OR sooner OR dearer OR indexed) b USING (host_key, url_key);
+FROM current_of('better') c JOIN better b USING (host_key, url_key);
 
 -- step: hinted
 -- Pages that are due sooner because a sitemap says that they have changed. Those that failed, that are refused, or
@@ -408,13 +416,13 @@ WITH moved AS (
       )::BIGINT),
       c.fetch_time + to_seconds($min_interval_s)
     ) AS due
-  FROM current_row c JOIN hint h USING (host_key, url_key)
+  FROM current_of('hint') c JOIN hint h USING (host_key, url_key)
 )
 SELECT c.* REPLACE (
   m.due AS next_fetch_time,
   least(coalesce(c.hinted_time, m.seen_time), m.seen_time) AS hinted_time
 )
-FROM current_row c JOIN moved m USING (host_key, url_key)
+FROM current_of('hint') c JOIN moved m USING (host_key, url_key)
 WHERE c.status IN ('fetched', 'notmodified', 'duplicate', 'parse_failed')
   AND (c.reason IS NULL OR c.status IN ('duplicate', 'parse_failed'))
   AND c.retries = 0 AND NOT c.fixed_interval
@@ -511,5 +519,5 @@ GROUP BY seed;
 -- step: totals
 SELECT
   (SELECT count(*) FROM changed)::BIGINT AS changed,
-  (SELECT count(*) FROM changed ANTI JOIN crawldb USING (host_key, url_key))::BIGINT AS added,
+  (SELECT count(*) FROM changed ANTI JOIN crawldb_of('changed') USING (host_key, url_key))::BIGINT AS added,
   (SELECT count(*) FROM dedup_row WHERE status = 'duplicate')::BIGINT AS duplicates;

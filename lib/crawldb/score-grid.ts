@@ -32,22 +32,11 @@ function gridOf(file: FileRef): Grid | undefined {
   return {ranks: gridRanks(file.rows), scores: text.split(' ').map(Number)};
 }
 
-/** Where reading ends: all rows with a greater score, and of those with this score the ones up to `url_key`. */
-export interface Bound {
-  readonly score: number;
-  /** 2^64 - 1 for the whole tie. */
-  readonly urlKey: bigint;
-}
-
-const everyKey = 2n ** 64n - 1n;
-/** Keys are hashes, so a share of a tie is a range of keys; a third more for luck. */
-const tieMargin = 1.3;
-
 /**
- * A bound above which at least `want` rows stand, as far as the grids tell; undefined where all rows must be read.
- * Files without a grid count as empty.
+ * A score that at least `want` rows have or surpass, as far as the grids tell; undefined where all rows must be read.
+ * Files without a grid count as empty. Of equal scores all are above it, since who chooses may spread them over hosts.
  */
-export function boundFor(files: readonly FileRef[], want: number): Bound | undefined {
+export function scoreFor(files: readonly FileRef[], want: number): number | undefined {
   const grids = files.map(gridOf).filter((grid) => grid !== undefined);
   const total = grids.reduce((sum, {ranks}) => sum + (ranks.at(-1) ?? 0), 0);
   if (total <= want) return undefined;
@@ -58,14 +47,7 @@ export function boundFor(files: readonly FileRef[], want: number): Bound | undef
     if (rowsAt(grids, scores[middle]!) >= want) high = middle;
     else low = middle + 1;
   }
-  const score = scores[low]!;
-  const above = low === 0 ? 0 : rowsAt(grids, scores[low - 1]!);
-  const tie = rowsAt(grids, score) - above;
-  const share = (tieMargin * (want - above)) / tie;
-  return {
-    score,
-    urlKey: share >= 1 ? everyKey : BigInt(Math.min(2 ** 32 - 1, Math.ceil(share * 2 ** 32))) << 32n,
-  };
+  return scores[low];
 }
 
 /** Rows that surely have this score or a greater one. */

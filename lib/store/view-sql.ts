@@ -1,4 +1,12 @@
-import {bucketsOf, isDelta, liveCondition, oldestOf, revisionOf, seqTable} from '../crawldb/layout.ts';
+import {
+  bucketsOf,
+  inFrontier,
+  isDelta,
+  liveCondition,
+  oldestOf,
+  revisionOf,
+  seqTable,
+} from '../crawldb/layout.ts';
 import {CrawlError} from '../errors.ts';
 import type {Table} from '../schema/table.ts';
 import {tables} from '../schema/tables.ts';
@@ -140,13 +148,19 @@ export function liveInlinksQuery(
 }
 
 /**
- * What jobs ask besides the view: `crawldb_base` and `crawldb_delta`, and `crawldb_of('t')`, the rows whose keys stand
+ * What jobs ask besides the view: `crawldb_base` and `crawldb_delta`, of both the rows that are not in the frontier, and `crawldb_of('t')`, the rows whose keys stand
  * in the table t. It looks through the deltas, then through the key column of the base, and reads further columns
  * only where a key was found; through the view every row of the base would meet every delta first.
  */
 export function crawldbPartsQuery(files: readonly FileRef[], path: FilePath): string {
-  return `${createView('crawldb_base', baseQuery(files, path))}
+  const base = files.filter((file) => !isDelta(file));
+  const without = (list: string) => files.filter(({facts}) => facts?.list !== list);
+  const visited = without('frontier');
+  const seqs = base.filter(({facts}) => facts?.list === 'frontier'); // they tell what buckets have taken up
+  return `${createView('crawldb_base', filesQuery(tables.crawldb, base, path))}
 ${createView('crawldb_delta', deltaQuery(files, path))}
+${createView('crawldb_visited_base', `SELECT * FROM (${baseQuery(visited, path)}) WHERE NOT (${inFrontier})`)}
+${createView('crawldb_visited_delta', `SELECT * FROM (${deltaQuery([...visited, ...seqs], path)}) WHERE NOT (${inFrontier})`)}
 CREATE OR REPLACE MACRO crawldb_of(keys) AS TABLE
 WITH asked AS (SELECT DISTINCT host_key, url_key FROM query_table(keys)),
 newer AS MATERIALIZED (

@@ -41,7 +41,7 @@ const {config} = loadConfig({
   env: {},
   file: {
     name: 'bench',
-    text: `storage:\n  memory: ${given.memory}\nbudget:\n  max_pages_per_host: 1000000\n`,
+    text: `storage:\n  memory: ${given.memory}\ngenerate:\n  order: best\n`,
   },
 });
 const digest = makeScope(config.scope, config.url, config.links, []).digest;

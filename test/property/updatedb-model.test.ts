@@ -73,7 +73,12 @@ async function segmentRows(crawl: JobHarness, segment: string): Promise<ModelSeg
 }
 
 const order = (rows: Iterable<CrawlDatum>) =>
-  [...rows].map(({revision: _, inlinks: __, ...row}) => row).sort((a, b) => (a.url < b.url ? -1 : 1));
+  [...rows]
+    .map(({revision: _, inlinks: __, ...row}) => ({
+      ...row,
+      visit_history: row.visit_history && Buffer.from(row.visit_history),
+    }))
+    .sort((a, b) => (a.url < b.url ? -1 : 1));
 
 test('any rounds give the crawldb of a plain model in memory', async (t) => {
   await fc.assert(

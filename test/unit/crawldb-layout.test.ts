@@ -3,7 +3,7 @@ import {test} from 'node:test';
 import {afterCompaction, bucketsFor, compactionPlan, compactSome} from '../../lib/crawldb/compaction.ts';
 import {applyDelta, bucketsOf, liveCondition, seqTable} from '../../lib/crawldb/layout.ts';
 import {balanceDomains} from '../../lib/crawldb/partition.ts';
-import {boundFor, gridRanks, gridText} from '../../lib/crawldb/score-grid.ts';
+import {gridRanks, gridText, scoreFor} from '../../lib/crawldb/score-grid.ts';
 import {newSegmentIds, segmentTime} from '../../lib/crawldb/segment-id.ts';
 import type {FileRef} from '../../lib/store/manifest-types.ts';
 
@@ -125,24 +125,16 @@ const scored = (key: string, scores: readonly number[]): FileRef => {
   return file(key, scores.length, facts);
 };
 
-test('a bound has at least as many rows above it as are wanted, and not many times more', () => {
+test('a score has at least as many rows above it as are wanted, and not many times more', () => {
   const lists = [0, 1, 2].map((n) => Array.from({length: 5000}, (_, i) => (5000 - i) * 3 + n));
   const files = lists.map((scores, n) => scored(`f${n}`, scores));
   for (const want of [1, 100, 1000, 7000]) {
-    const bound = boundFor(files, want)!;
-    const rows = lists.flat().filter((score) => score >= bound.score).length;
+    const least = scoreFor(files, want)!;
+    const rows = lists.flat().filter((score) => score >= least).length;
     assert.ok(rows >= want && rows <= Math.max(300, 2.1 * want), `${want}: ${rows}`);
   }
-  assert.equal(boundFor(files, 15_000), undefined, 'all of them');
-  assert.equal(boundFor([], 10), undefined);
-});
-
-test('of many equal scores a bound takes a share by key', () => {
-  const files = [scored('f', new Array<number>(100_000).fill(1))];
-  const bound = boundFor(files, 10_000)!;
-  assert.equal(bound.score, 1);
-  const share = Number(bound.urlKey >> 32n) / 2 ** 32;
-  assert.ok(share > 0.12 && share < 0.14, `${share}`);
+  assert.equal(scoreFor(files, 15_000), undefined, 'all of them');
+  assert.equal(scoreFor([], 10), undefined);
 });
 
 test('domains are spread by size, the same way each time', () => {
