@@ -11,11 +11,13 @@ import type {SeedRow} from '../lib/schema/seeds.ts';
 import type {ScopeVerdict} from '../lib/scope/scope.ts';
 import {finite, priorityJoins, weighed, weightsOf} from '../lib/score/score.ts';
 import type {SegmentInfo} from '../lib/store/manifest-types.ts';
+import {withQuarantine} from '../lib/traps/quarantine.ts';
 import {identify} from '../lib/url/keys.ts';
 import {explainUrl} from '../lib/url/normalize.ts';
 import {explainSelections, type SelectionVerdict} from './explain-selection.ts';
 import {type CrawlReader, openReader, type ReadSettings} from './read-crawl.ts';
 import {readPolicies} from './read-policies.ts';
+import {readQuarantine} from './read-quarantine.ts';
 
 /** All that a crawl knows of one URL. Lists are the newest rows, newest first. */
 export interface Explanation {
@@ -102,7 +104,7 @@ export async function explain(input: string, settings: ReadSettings): Promise<Ex
       ...facts,
       url: result.url,
       refused: null,
-      scope: scope.check({
+      scope: withQuarantine(scope, await readQuarantine(reader.db, null)).check({
         url: result.url,
         depth: row?.depth ?? 1,
         hopType: row?.hop_type ?? 'L',

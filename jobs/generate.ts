@@ -6,6 +6,7 @@ import {priorityTables, weightsOf} from '../lib/score/score.ts';
 import type {CutOff, Forecast} from '../lib/selection/selection.ts';
 import type {Database} from '../lib/store/duckdb.ts';
 import type {FileRef, SegmentInfo} from '../lib/store/manifest-types.ts';
+import {withQuarantine} from '../lib/traps/quarantine.ts';
 import {readCandidates} from './crawldb-candidates.ts';
 import {
   type DatabaseParams,
@@ -17,6 +18,7 @@ import {
 import {refuseOutOfScope} from './generate-scope.ts';
 import {defineJob, type Task, type TaskContext, type TaskResult} from './job.ts';
 import {type PolicyTexts, readPolicyTexts} from './policy-texts.ts';
+import {readQuarantine} from './read-quarantine.ts';
 import {openSegments} from './selection-open.ts';
 import {hostPolicy, selectionOptions, selectionRules} from './selection-rules.ts';
 import {
@@ -203,7 +205,10 @@ async function choose(
   params: GenerateParams,
 ): Promise<{left: LeftOut; newHost: NewHost}> {
   const {scope, url, links} = params.scope;
-  const wanted = makeScope(scope, url, links, params.texts.scopeFiles);
+  const wanted = withQuarantine(
+    makeScope(scope, url, links, params.texts.scopeFiles),
+    await readQuarantine(db, params.now),
+  );
   const candidates = readCandidates(db, task.inputs, {due: lookAhead(params.rules)});
   const places = params.rules.topN * params.segments.length;
   const byScore = followsScore(params);

@@ -39,6 +39,8 @@ export const selectionTables = [
   'hostrules',
   'robots',
   'seedstats',
+  'families',
+  'familyrules',
 ] as const;
 
 export interface SelectionInput {

@@ -3,11 +3,13 @@ import {type Reason, reasonFacts, reasonNames} from '../lib/schema/reason.ts';
 import type {HopType} from '../lib/schema/status.ts';
 import type {Stay} from '../lib/scope/scope.ts';
 import {maxSitemapDepth, maxSitemaps} from '../lib/sitemap/walk.ts';
+import type {Quarantine} from '../lib/traps/quarantine.ts';
 import {rowsTable} from './crawldb-writer.ts';
 import {charge, replaceChanged, sql, type Update} from './updatedb-step.ts';
+import {refuseTraps} from './updatedb-traps.ts';
 
 /** New URLs from accepted links and redirects. */
-export async function followLinks(update: Update): Promise<void> {
+export async function followLinks(update: Update, quarantine: Quarantine): Promise<void> {
   const {db, params, scope, reasons} = update;
   const {budget, links, score} = params.config;
   const {bounds} = update.policy.schedule;
@@ -27,12 +29,15 @@ export async function followLinks(update: Update): Promise<void> {
     max_seed: budget.max_urls_per_seed ?? -1,
     max_depth: params.config.scope.max_depth,
     yield: budget.yield,
+    max_sitemap_depth: maxSitemapDepth,
+    max_sitemaps: maxSitemaps,
+  });
+  await refuseTraps(update, quarantine);
+  await db.run(sql.add, {
     interval_s: bounds.firstS,
     hints: links.sitemap_hints,
     min_interval_s: bounds.minS,
     max_interval_s: bounds.maxS,
-    max_sitemap_depth: maxSitemapDepth,
-    max_sitemaps: maxSitemaps,
   });
   for (const {reason, n} of await db.all<{reason: Reason; n: number}>(sql.refusals))
     charge(reasons, reason, n);

@@ -28,7 +28,10 @@ export interface UpdateParams {
   /** Of a visit, for schedule.kind change_rate. */
   readonly price: Price | null;
   readonly texts: PolicyTexts;
-  readonly config: Pick<Config, 'url' | 'scope' | 'links' | 'schedule' | 'score' | 'dedup' | 'budget'> & {
+  readonly config: Pick<
+    Config,
+    'url' | 'scope' | 'links' | 'schedule' | 'score' | 'dedup' | 'budget' | 'traps'
+  > & {
     readonly waits: HostWaits;
   };
   readonly database: DatabaseParams;
@@ -50,7 +53,13 @@ export const sql = readSql(import.meta.url, './updatedb.sql', [
   'links',
   'sources',
   'targets',
+  'first_visits',
+  'families_met',
+  'next_families',
   'admit',
+  'trap_candidates',
+  'trapped',
+  'add',
   'refusals',
   'earlier',
   'hinted',

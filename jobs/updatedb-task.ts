@@ -11,6 +11,7 @@ import {followLinks} from './updatedb-links.ts';
 import {replaceLinks} from './updatedb-lost.ts';
 import {priceSummary, renewPrice} from './updatedb-price.ts';
 import {replaceChanged, sql, type Update, type UpdateParams} from './updatedb-step.ts';
+import {watchFamilies, writeFamilies} from './updatedb-traps.ts';
 
 /**
  * Merges segments into the crawldb. The few URLs that were fetched go through the state machine in TypeScript, in
@@ -28,6 +29,8 @@ export async function updateTask(task: Task, ctx: TaskContext): Promise<TaskResu
     'hoststate',
     'hoststats',
     'seedstats',
+    'familyrules',
+    'families',
   ]);
   try {
     const update: Update = {
@@ -54,7 +57,7 @@ export async function updateTask(task: Task, ctx: TaskContext): Promise<TaskResu
     await fold(update);
     await reparse(update);
     await markDuplicates(update);
-    await followLinks(update);
+    await followLinks(update, await watchFamilies(update));
     await replaceLinks(update);
     return await finish(update);
   } finally {
@@ -87,7 +90,7 @@ async function finish(update: Update): Promise<TaskResult> {
   );
   const {changed = 0, added = 0, duplicates = 0} = totals ?? {};
   return {
-    files: [...files, seeds],
+    files: [...files, seeds, await writeFamilies(update)],
     counters: {
       rows_updated_total: changed - added,
       rows_added_total: added,

@@ -104,9 +104,15 @@ export const updatedb = defineJob({
         'crawldb',
         'hoststats',
         'seedstats',
+        'families',
+        'familyrules',
         ...applied.flatMap(([id]) => [`segments/${id}`, `segments/${id}/fetch`]),
       ],
-      writes: {hoststats: filesOf(results[0], 'hoststats'), seedstats: filesOf(results[0], 'seedstats')},
+      writes: {
+        hoststats: filesOf(results[0], 'hoststats'),
+        seedstats: filesOf(results[0], 'seedstats'),
+        families: filesOf(results[0], 'families'),
+      },
       segments,
       policies: {url: plan.facts?.policy as string},
       summary: results[0]?.facts?.summary as Record<string, number>,
@@ -124,9 +130,9 @@ interface Chosen {
 }
 
 function pick(config: Config): UpdateParams['config'] {
-  const {url, scope, links, schedule, score, dedup, budget} = config;
+  const {url, scope, links, schedule, score, dedup, budget, traps} = config;
   const {backoff, error_backoff} = config.politeness;
-  return {url, scope, links, schedule, score, dedup, budget, waits: {backoff, error_backoff}};
+  return {url, scope, links, schedule, score, dedup, budget, traps, waits: {backoff, error_backoff}};
 }
 
 /** The segments to apply, oldest first. Named ones must be fit for it; without names, those that are not are passed over. */
@@ -196,5 +202,7 @@ async function inputsOf(
     ...(await snapshot.files('hoststate')),
     ...(await snapshot.files('hoststats')),
     ...(await snapshot.files('seedstats')),
+    ...(await snapshot.files('families')),
+    ...(await snapshot.files('familyrules')),
   ];
 }

@@ -40,6 +40,7 @@ export const commands: readonly CommandEntry[] = [
   {name: 'check', summary: 'Try URLs, scope rules, robots.txt files, sitemaps and documents, and see what decides.', load: () => import('./check.ts')},
   {name: 'config', summary: 'Show each setting with its value and origin.', load: () => import('./config.ts')},
   {name: 'demo', summary: 'Crawl an embedded demo web on loopback, or with URLs a real one, into data/.', load: () => import('./demo.ts')},
+  {name: 'traps', summary: 'Show families of URLs that are quarantined as traps; release or block them.', load: () => import('./traps.ts')},
   {name: 'schedule-sim', summary: 'Simulate recrawl schedules on a synthetic web, or on what this crawl saw change.', load: () => import('./schedule-sim.ts')},
   {name: 'drop', summary: 'Take segments out of the crawl and release their URLs.', load: () => import('./drop.ts')},
   {name: 'merge', summary: 'Take other crawls into this one.', load: () => import('./merge.ts')},

@@ -435,6 +435,37 @@ export const settings = {
       doc: 'When a URL that robots.txt or the scope forbids is looked at again.',
     },
   },
+  traps: {
+    quarantine: {
+      kind: 'flag',
+      default: true,
+      doc: 'Quarantine families of URLs that go on without new content; they are watched in any case.',
+    },
+    min_pages: {
+      kind: 'count',
+      default: 100,
+      min: 10,
+      doc: 'Pages of a family before it is judged.',
+    },
+    min_novel: {
+      kind: 'number',
+      default: 0.1,
+      min: 0,
+      max: 1,
+      doc: 'Least share of them with a text that is like no other of the family.',
+    },
+    near_bits: {
+      kind: 'count',
+      default: 8,
+      max: 32,
+      doc: 'Texts are alike whose fingerprints differ in no more bits of 64.',
+    },
+    probe: {
+      kind: 'duration',
+      default: '30d',
+      doc: 'When some URLs of a quarantined family are tried again; it doubles with each trial.',
+    },
+  },
   score: {
     injected: {kind: 'number', default: 1, doc: 'Score of a seed.'},
     decay: {

@@ -19,6 +19,7 @@ export const sectionDocs: Readonly<Record<keyof typeof settings, string>> = {
   links: 'Which links are recorded, followed and counted.',
   generate: 'Selection of URLs for a segment.',
   schedule: 'When a page is seen again.',
+  traps: 'Families of URLs that one program makes without end.',
   score: 'Priority of URLs.',
   dedup: 'Pages of equal content.',
   budget: 'Limits of a host or domain over the whole crawl. Without a value there is none.',

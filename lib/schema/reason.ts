@@ -98,6 +98,11 @@ export const reasons = {
     charge: 'nobody',
     doc: 'The host has given little content of its own of late, and the link lies deeper than it may go then.',
   },
+  trap: {
+    by: 'updatedb',
+    charge: 'nobody',
+    doc: 'Its family of URLs goes on without new content and is quarantined, or is blocked by hand; crawl traps shows it.',
+  },
   no_additions: {by: 'updatedb', charge: 'nobody', doc: 'updatedb ran with --no-additions.'},
   duplicate_source: {by: 'updatedb', charge: 'nobody', doc: 'Found only on pages that duplicate others.'},
 

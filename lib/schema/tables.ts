@@ -1,6 +1,7 @@
 import {content} from './content.ts';
 import {crawldb} from './crawldb.ts';
 import {extractions} from './extractions.ts';
+import {families, familyrules} from './families.ts';
 import {fetch} from './fetch.ts';
 import {fetchlist} from './fetchlist.ts';
 import {hostrules, hoststate, hoststats, robots, seedstats} from './hostdb.ts';
@@ -32,6 +33,8 @@ export const tables = {
   hoststats,
   hostrules,
   seedstats,
+  families,
+  familyrules,
   runs,
 } as const satisfies Readonly<Record<string, Table>>;
 export type TableName = keyof typeof tables;

@@ -7,6 +7,7 @@ import type {ParseRow} from '../../lib/schema/parse.ts';
 import {type Reason, reasonFacts} from '../../lib/schema/reason.ts';
 import type {FetchStatus} from '../../lib/schema/status.ts';
 import {makeScope} from '../../lib/scope/scope.ts';
+import {simhash} from '../../lib/signature/simhash.ts';
 import {identify} from '../../lib/url/keys.ts';
 import {commitRows, type JobHarness} from './job-harness.ts';
 
@@ -279,7 +280,7 @@ function parseRow(segment: string, parse: string, {url, hop, answer}: Exchange):
     json_ld: null,
     signature: failed ? null : signatureOf(answer.body ?? ''),
     text_signature: null,
-    simhash: null,
+    simhash: failed ? null : simhash(answer.body ?? ''),
     body_length: null,
     body_truncated: null,
     outlinks: answer.links?.length ?? 0,
