@@ -53,7 +53,7 @@ export const sql = readSql(import.meta.url, './updatedb.sql', [
   'links',
   'sources',
   'targets',
-  'first_visits',
+  'family_visits',
   'families_met',
   'next_families',
   'admit',

@@ -14,9 +14,9 @@ import {charge, sql, type Update} from './updatedb-step.ts';
  */
 export async function watchFamilies({db, params}: Update): Promise<Quarantine> {
   const {quarantine, min_pages, min_novel, near_bits, probe} = params.config.traps;
-  await db.run(sql.first_visits);
+  await db.run(sql.family_visits);
   const visits = await db.all<FirstVisit & Readonly<Record<string, unknown>>>(
-    'SELECT url, simhash, discovered_from AS "from" FROM first_visit ORDER BY fetch_time, url',
+    'SELECT url, simhash, discovered_from AS "from" FROM family_visit ORDER BY fetch_time, url',
   );
   const known = await db.all<FamilyRow>(sql.families_met);
   const rule = {minPages: min_pages, minNovel: min_novel, nearBits: near_bits, probeMs: probe};

@@ -150,10 +150,10 @@ UNION
 SELECT host_key, url_key FROM changed
 WHERE duplicate_of IS NOT NULL OR duplicate_kind IS NOT NULL OR similar_to IS NOT NULL;
 
--- step: first_visits
+-- step: family_visits
 -- Pages that these segments asked for, and none before: what they show of their families. Failures of the host say
 -- nothing about a page.
-CREATE TABLE first_visit AS
+CREATE TABLE family_visit AS
 WITH page AS (
   SELECT c.host_key, c.url_key, c.url, c.fetch_time, c.url_host_name, c.url_host_registered_domain, p.simhash
   FROM captures c
@@ -170,15 +170,15 @@ ANTI JOIN (SELECT host_key, url_key FROM old_row WHERE fetch_time IS NOT NULL) o
 -- step: families_met
 -- Families of the places that were met.
 SELECT f.* FROM families f
-WHERE f.place IN (SELECT url_host_name FROM first_visit)
-  OR f.place IN (SELECT '*.' || url_host_registered_domain FROM first_visit)
+WHERE f.place IN (SELECT url_host_name FROM family_visit)
+  OR f.place IN (SELECT '*.' || url_host_registered_domain FROM family_visit)
 ORDER BY f.place, f.pattern;
 
 -- step: next_families
 CREATE TABLE next_family AS
 SELECT * FROM families f
-WHERE NOT (f.place IN (SELECT url_host_name FROM first_visit)
-  OR f.place IN (SELECT '*.' || url_host_registered_domain FROM first_visit))
+WHERE NOT (f.place IN (SELECT url_host_name FROM family_visit)
+  OR f.place IN (SELECT '*.' || url_host_registered_domain FROM family_visit))
 UNION ALL
 SELECT * FROM family_changed;
 
