@@ -4,8 +4,9 @@
  *
  *     npx just bench test/bench/traps-web.ts
  */
-import type {FamilyRow} from '../../lib/schema/families.ts';
+
 import {seededRandom} from '../../lib/schedule/synthetic-web.ts';
+import type {FamilyRow} from '../../lib/schema/families.ts';
 import {simhash} from '../../lib/signature/simhash.ts';
 import {familyKey} from '../../lib/traps/family.ts';
 import {type FirstVisit, foldVisits} from '../../lib/traps/ledger.ts';
@@ -34,7 +35,10 @@ function pageOf(url: string): Page {
   const host = hostOf(url);
   const number = Number(/([0-9]+)\/?$/.exec(url)?.[1] ?? 0);
   if (host === 'endless.test')
-    return {text: empty(host, number), links: Array.from({length: 12}, (_, k) => `http://${host}/day/${number + k + 1}`)};
+    return {
+      text: empty(host, number),
+      links: Array.from({length: 12}, (_, k) => `http://${host}/day/${number + k + 1}`),
+    };
   if (host.endsWith('.wild.test')) {
     const name = Number(host.slice(1, host.indexOf('.')));
     return {
@@ -45,10 +49,19 @@ function pageOf(url: string): Page {
   const site = honest.find((one) => one.host === host)!;
   if (!url.includes('/product/')) {
     const lists = Math.ceil(site.size / 20);
-    const items = Array.from({length: Math.min(20, site.size - 20 * number)}, (_, k) => `http://${host}/product/${20 * number + k}`);
-    return {text: ownText(url), links: [...items, ...(number + 1 < lists ? [`http://${host}/list?page=${number + 1}`] : [])]};
+    const items = Array.from(
+      {length: Math.min(20, site.size - 20 * number)},
+      (_, k) => `http://${host}/product/${20 * number + k}`,
+    );
+    return {
+      text: ownText(url),
+      links: [...items, ...(number + 1 < lists ? [`http://${host}/list?page=${number + 1}`] : [])],
+    };
   }
-  return {text: `Shop Basket Delivery in three days ${ownText(url, 20)}`, links: [`http://${host}/product/${(number * 7) % site.size}`]};
+  return {
+    text: `Shop Basket Delivery in three days ${ownText(url, 20)}`,
+    links: [`http://${host}/product/${(number * 7) % site.size}`],
+  };
 }
 
 const known = new Map<string, string | null>();
@@ -67,7 +80,11 @@ const fetched = new Map<string, number>();
 const begin = process.cpuUsage();
 let late = 0;
 for (let round = 0; waiting.length > 0 && round < 200; round++) {
-  const quarantine = makeQuarantine([...families.values()].filter(({state}) => state === 'quarantined'), [], null);
+  const quarantine = makeQuarantine(
+    [...families.values()].filter(({state}) => state === 'quarantined'),
+    [],
+    null,
+  );
   const counts = new Map<string, number>();
   const visits: (FirstVisit & {readonly links: readonly string[]})[] = [];
   const rest: string[] = [];
@@ -86,17 +103,30 @@ for (let round = 0; waiting.length > 0 && round < 200; round++) {
     }
   }
   const closedBefore = quarantine.places.size;
-  families = new Map([...families, ...foldVisits([...families.values()], visits, rule, round * 3_600_000).map((row) => [familyKey(row), row] as const)]);
-  const after = makeQuarantine([...families.values()].filter(({state}) => state === 'quarantined'), [], null);
+  families = new Map([
+    ...families,
+    ...foldVisits([...families.values()], visits, rule, round * 3_600_000).map(
+      (row) => [familyKey(row), row] as const,
+    ),
+  ]);
+  const after = makeQuarantine(
+    [...families.values()].filter(({state}) => state === 'quarantined'),
+    [],
+    null,
+  );
   waiting = rest;
-  for (const {url, links} of visits) for (const link of links) if (after.closes(link) === undefined) add(link, url);
-  if (after.places.size > closedBefore) process.stdout.write(`round ${round}: closed ${[...after.places].join(' ')}\n`);
+  for (const {url, links} of visits)
+    for (const link of links) if (after.closes(link) === undefined) add(link, url);
+  if (after.places.size > closedBefore)
+    process.stdout.write(`round ${round}: closed ${[...after.places].join(' ')}\n`);
 }
 const total = honest.reduce((sum, {host}) => sum + (fetched.get(host) ?? 0), 0);
 const expected = honest.reduce((sum, {size}) => sum + size + Math.ceil(size / 20), 0);
 const mean = total / honest.length;
 for (const place of ['endless.test', 'wild.test'])
-  process.stdout.write(`${place}: ${fetched.get(place)} pages, ${(fetched.get(place)! / mean).toFixed(2)} times the mean honest host\n`);
+  process.stdout.write(
+    `${place}: ${fetched.get(place)} pages, ${(fetched.get(place)! / mean).toFixed(2)} times the mean honest host\n`,
+  );
 process.stdout.write(
   `honest: ${total} of ${expected} pages, ${mean.toFixed(1)} a host; ${late} pages of closed places fetched afterwards; ${(process.cpuUsage(begin).user / 1e6).toFixed(1)} s of processor time\n`,
 );

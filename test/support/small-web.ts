@@ -23,6 +23,8 @@ export interface SmallPage {
   readonly canonical?: string;
   readonly etag?: string;
   readonly parseFails?: boolean;
+  /** The fingerprint of its text is stored; traps are judged by it. */
+  readonly fingerprint?: boolean;
 }
 export type SmallWeb = (url: string) => SmallPage;
 
@@ -280,7 +282,7 @@ function parseRow(segment: string, parse: string, {url, hop, answer}: Exchange):
     json_ld: null,
     signature: failed ? null : signatureOf(answer.body ?? ''),
     text_signature: null,
-    simhash: failed ? null : simhash(answer.body ?? ''),
+    simhash: failed || answer.fingerprint !== true ? null : simhash(answer.body ?? ''),
     body_length: null,
     body_truncated: null,
     outlinks: answer.links?.length ?? 0,

@@ -1,6 +1,6 @@
 import {createHash} from 'node:crypto';
 import {seededRandom} from '../../lib/schedule/synthetic-web.ts';
-import {page, type SmallPage, type SmallWeb} from './small-web.ts';
+import {page as plainPage, type SmallPage, type SmallWeb} from './small-web.ts';
 
 /**
  * A web of traps beside honest sites. Each trap is a program that answers at endless URLs with nothing new, and links
@@ -58,6 +58,9 @@ export const trapSites: readonly TrapSite[] = [
   })),
   {id: 'wildcard-hosts', host: 'wildcard-hosts.test', member: (i) => `http://h${i}.wildcard-hosts.test/`},
 ];
+
+const page = (body: string, links: readonly string[] = []): SmallPage =>
+  plainPage(body, links, {fingerprint: true});
 
 /** Links of a trap's page: the next members. */
 const ahead = 12;

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import type {FamilyRow} from '../../lib/schema/families.ts';
+import {simhash} from '../../lib/signature/simhash.ts';
 import {familiesOf, familyKey} from '../../lib/traps/family.ts';
 import {type FirstVisit, foldVisits, type TrapRule} from '../../lib/traps/ledger.ts';
 import {makeQuarantine, probePages} from '../../lib/traps/quarantine.ts';
 import {judge, nothingSeen, seePage} from '../../lib/traps/watch.ts';
-import {simhash} from '../../lib/signature/simhash.ts';
 import {ownText} from '../support/trap-web.ts';
 
 const narrow = (url: string) => familiesOf(url)[0]!.pattern;
@@ -51,7 +51,13 @@ test('texts without end that are like each other are barren, texts with words of
   const product = (i: number) => `Shop Basket Delivery in three days ${ownText(`p${i}`, 20)} Imprint`;
   assert.equal(judge(fold(month, true), rule), 'self_feeding');
   assert.equal(judge(fold(month, false), rule), 'open', 'a list of poor pages from elsewhere is finite');
-  assert.equal(judge(fold(() => 'always the same words here', false), rule), 'repeats');
+  assert.equal(
+    judge(
+      fold(() => 'always the same words here', false),
+      rule,
+    ),
+    'repeats',
+  );
   assert.equal(judge(fold(product, true), rule), 'open');
   assert.ok(fold(product, true).novel === 60);
 });
@@ -62,7 +68,8 @@ const visits = (from: number, to: number, text: (i: number) => string): FirstVis
     simhash: simhash(text(from + i)),
     from: `http://a.test/list?page=${from + i - 1}`,
   }));
-const closed = (rows: readonly FamilyRow[]) => rows.filter(({state}) => state === 'quarantined').map(familyKey);
+const closed = (rows: readonly FamilyRow[]) =>
+  rows.filter(({state}) => state === 'quarantined').map(familyKey);
 
 test('quarantine, trial and release: the wide family is not charged with what the narrow one did', () => {
   const empty = (i: number) =>
@@ -78,7 +85,12 @@ test('quarantine, trial and release: the wide family is not charged with what th
   assert.deepEqual([stillClosed.state, stillClosed.probes], ['quarantined', 1]);
   assert.equal(stillClosed.probe_time!.getTime(), (31 + 60) * day);
 
-  const better = foldVisits(again, visits(55, 70, (i) => ownText(`${i}`)), rule, 92 * day);
+  const better = foldVisits(
+    again,
+    visits(55, 70, (i) => ownText(`${i}`)),
+    rule,
+    92 * day,
+  );
   assert.equal(better.find(({pattern}) => pattern === row.pattern)!.state, 'open');
 });
 
