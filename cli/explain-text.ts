@@ -1,6 +1,7 @@
 import type {Explanation} from '../jobs/explain.ts';
 import {type Reason, reasonFacts, reasonNames} from '../lib/schema/reason.ts';
 import {reasonList} from './closing.ts';
+import {ruleText} from './host-text.ts';
 import {stageOf} from './next-step.ts';
 import type {Output} from './output.ts';
 import {bytes, count, counted, span, visible} from './words.ts';
@@ -28,13 +29,15 @@ export function explanationText(explanation: Explanation, {now, colours}: Frame)
 
 /** Why it was or was not fetched, in a sentence or two. */
 export function answer(explanation: Explanation, now: number): string {
-  const {refused, row, links, seeds, scope, selections, openSegments} = explanation;
+  const {url, refused, row, links, seeds, scope, selections, openSegments} = explanation;
   if (refused) return `It cannot be crawled: ${because(refused.reason)} (${refused.detail})`;
   const waiting = selections.find(({segment}) => openSegments.includes(segment));
   if (row === null) {
     const rejectedSeed = seeds.find(({outcome}) => outcome === 'rejected');
     if (rejectedSeed?.reason != null)
       return `Not in the crawldb: it was injected and rejected, ${because(rejectedSeed.reason)}`;
+    if (url !== null && new URL(url).pathname === '/robots.txt')
+      return 'A robots.txt: asked for before the pages of its origin, and no page itself.';
     if (links.total === 0) return 'Never seen: it is no seed, and no parsed page links to it.';
     if (links.accepted > 0) {
       const pending = links.newest.find(({accepted, segment}) => accepted && openSegments.includes(segment));
@@ -233,9 +236,6 @@ function hostText({state, stats, rule}: Explanation['host'], at: (time: Date) =>
     lines.push(
       `may be asked ${at(state.next_allowed_time)}; delay ${span(state.delay_ms)} by ${state.delay_term}${state.failures > 0 ? `; ${counted(state.failures, 'failure')} in a row, last ${state.last_reason}` : ''}`,
     );
-  if (rule)
-    lines.push(
-      `rule by hand: ${[rule.blocked ? 'blocked' : null, rule.min_delay_ms === null ? null : `delay ${span(rule.min_delay_ms)}`, rule.note].filter(Boolean).join(', ')}`,
-    );
+  if (rule) lines.push(`rule by hand: ${ruleText(rule)}`);
   return lines;
 }
