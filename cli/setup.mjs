@@ -19,6 +19,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
+import {availableParallelism} from 'node:os';
 import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 
@@ -101,7 +102,13 @@ if (task === 'test') {
   const patterns =
     given.length > 0 ? given : readdirSync(join(root, 'test')).flatMap((folder) => testFiles(folder));
   const flags = rest.filter((argument) => argument.startsWith('-'));
-  run(process.execPath, ['--import', 'tsx', '--test', '--test-timeout=1800000', ...flags, ...patterns]);
+  // Files side by side also on two processors, where Node's own rule is one at a time: many of them wait, politely.
+  const concurrency = `--test-concurrency=${Math.max(2, availableParallelism())}`;
+  run(process.execPath, [
+    ...['--import', 'tsx', '--test', '--test-timeout=1800000', concurrency],
+    ...flags,
+    ...patterns,
+  ]);
 } else {
   build();
   if (task === 'start') run(process.execPath, [join(root, 'dist', 'cli', 'main.js'), 'demo', ...rest]);
