@@ -10,7 +10,7 @@ const sql = readSql(import.meta.url, './updatedb-lost.sql', ['lost', 'revived'])
  * to, and that were never asked for, become orphans; orphans that are linked to again are what they were.
  */
 export async function replaceLinks({db, params}: Update): Promise<void> {
-  await db.run(sql.revived);
+  await db.run(sql.revived, {now: new Date(params.now)});
   await replaceChanged(db, 'revived');
   if (!params.segments.some(({mode}) => mode === 'reparse')) return;
   await db.run(sql.lost);
