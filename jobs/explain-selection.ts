@@ -18,6 +18,7 @@ import {
   selectionSql,
   selectionTables,
 } from './selection-steps.ts';
+import {spillFolder} from './task-database.ts';
 
 /** Why a generate passed a URL over: a reason of generate, or what no row has a reason for. */
 export type PassedOver = Reason | 'not_known' | 'not_due' | 'where' | 'scope';
@@ -79,7 +80,7 @@ async function evaluate(
         : await base.files(name);
   const db = await openDatabase({
     memoryBytes: config.storage.memory,
-    spillDir: config.storage.spill ?? `${present.store.dir}/tmp`,
+    spillDir: spillFolder(present.store.dir, config.storage.spill),
     signal,
   });
   try {

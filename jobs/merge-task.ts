@@ -11,6 +11,7 @@ import {type DatabaseParams, openTaskDatabase, writeBase} from './crawldb-writer
 import type {Task, TaskContext, TaskResult} from './job.ts';
 import {copySegments, type Renames, type SlotFiles} from './merge-segments.ts';
 import {readSql} from './sql-file.ts';
+import {spillFolder} from './task-database.ts';
 
 const sql = readSql(import.meta.url, './merge.sql', [
   'clashes',
@@ -94,7 +95,7 @@ export async function mergeAll(task: Task, ctx: TaskContext): Promise<TaskResult
 async function exportSources(
   db: Database,
   {sources}: MergeParams,
-  {memory, threads}: DatabaseParams,
+  {memory, threads, spill}: DatabaseParams,
   ctx: TaskContext,
 ): Promise<void> {
   const scratch = await ctx.store.scratch();
@@ -104,7 +105,7 @@ async function exportSources(
     const other = await openDatabase({
       memoryBytes: memory,
       ...(threads !== undefined && {threads}),
-      spillDir: join(scratch, 'other'),
+      spillDir: spill === undefined ? join(scratch, 'other') : spillFolder(ctx.store.dir, spill),
       signal: ctx.signal,
     });
     try {

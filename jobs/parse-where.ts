@@ -4,8 +4,8 @@ import {type Database, openDatabase} from '../lib/store/duckdb.ts';
 import {readTable} from '../lib/store/parquet-read.ts';
 import type {Snapshot} from '../lib/store/store.ts';
 import {bindSnapshot} from '../lib/store/views.ts';
-import {databaseParams} from './crawldb-writer.ts';
 import type {JobEffects} from './job.ts';
+import {databaseParams, spillFolder} from './task-database.ts';
 
 /** Rows [from, to) of a fetch file. */
 export type RowRange = readonly [from: number, to: number];
@@ -29,11 +29,11 @@ export async function selectRows(
   effects: JobEffects,
 ): Promise<ReadonlyMap<string, readonly RowRange[]>> {
   const {snapshot, store, config, signal} = effects;
-  const {memory, threads} = databaseParams(config);
+  const {memory, threads, spill} = databaseParams(config);
   const db = await openDatabase({
     memoryBytes: memory,
     ...(threads !== undefined && {threads}),
-    spillDir: config.storage.spill ?? `${store.dir}/tmp`,
+    spillDir: spillFolder(store.dir, spill),
     signal,
   });
   try {

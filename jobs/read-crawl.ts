@@ -1,11 +1,12 @@
 import {access, constants} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
-import {join, resolve} from 'node:path';
+import {join} from 'node:path';
 import type {Config} from '../lib/config/settings.ts';
 import {openCrawl} from '../lib/store/crawl.ts';
 import {type Database, openDatabase} from '../lib/store/duckdb.ts';
 import type {Snapshot} from '../lib/store/store.ts';
 import {bindSnapshot} from '../lib/store/views.ts';
+import {spillFolder} from './task-database.ts';
 
 /** A crawl opened for reading: the tables of one manifest as SQL sees them. */
 export interface CrawlReader {
@@ -45,7 +46,7 @@ export async function openReader(settings: ReadSettings): Promise<CrawlReader> {
   const db = await openDatabase({
     memoryBytes: config.storage.memory,
     ...(config.storage.threads === undefined ? {} : {threads: config.storage.threads}),
-    spillDir: await spillFolder(dir, config),
+    spillDir: await readerSpillFolder(dir, config),
     signal,
   });
   try {
@@ -58,9 +59,9 @@ export async function openReader(settings: ReadSettings): Promise<CrawlReader> {
 }
 
 /** storage.spill, else tmp/ of the crawl; the system's own for a crawl that may only be read. */
-async function spillFolder(dir: string, config: Config): Promise<string> {
-  if (config.storage.spill !== undefined) return resolve(dir, config.storage.spill);
-  const own = join(dir, 'tmp');
+async function readerSpillFolder(dir: string, config: Config): Promise<string> {
+  const own = spillFolder(dir, config.storage.spill);
+  if (config.storage.spill !== undefined) return own;
   try {
     await access(own, constants.W_OK);
     return own;

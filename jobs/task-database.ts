@@ -1,3 +1,4 @@
+import {resolve} from 'node:path';
 import type {Config} from '../lib/config/settings.ts';
 import {type TableName, tables} from '../lib/schema/tables.ts';
 import {type Database, openDatabase} from '../lib/store/duckdb.ts';
@@ -12,11 +13,22 @@ import type {JobEffects, Task, TaskContext} from './job.ts';
 export interface DatabaseParams {
   readonly memory: number;
   readonly threads?: number;
+  /** storage.spill; absent: a folder of the attempt below tmp/ of the crawl. */
+  readonly spill?: string;
 }
 
 export function databaseParams(config: Config, tasks = 1): DatabaseParams {
-  const threads = config.storage.threads;
-  return {memory: Math.floor(config.storage.memory / tasks), ...(threads !== undefined && {threads})};
+  const {memory, threads, spill} = config.storage;
+  return {
+    memory: Math.floor(memory / tasks),
+    ...(threads !== undefined && {threads}),
+    ...(spill !== undefined && {spill}),
+  };
+}
+
+/** Where a database of the crawl in `dir` spills: `storage.spill`, which counts from the crawl, else its tmp/. */
+export function spillFolder(dir: string, spill: string | undefined): string {
+  return resolve(dir, spill ?? 'tmp');
 }
 
 /**
@@ -33,7 +45,8 @@ export async function openTaskDatabase(
   const db = await openDatabase({
     memoryBytes: params.memory,
     ...threadsFor(params, task.inputs),
-    spillDir: await ctx.store.scratch(),
+    spillDir:
+      params.spill === undefined ? await ctx.store.scratch() : spillFolder(ctx.store.dir, params.spill),
     signal: ctx.signal,
   });
   return bound(db, ctx.store, byTable(task.inputs, also), bind);
@@ -49,7 +62,7 @@ export async function openPlanDatabase(
   const db = await openDatabase({
     memoryBytes: params.memory,
     ...threadsFor(params, files),
-    spillDir: effects.config.storage.spill ?? `${effects.store.dir}/tmp`,
+    spillDir: spillFolder(effects.store.dir, params.spill),
     signal: effects.signal,
   });
   return bound(db, effects.store, byTable(files, also), {asViews: true});
