@@ -1,0 +1,122 @@
+import type {OptionDeclarations} from '../options.ts';
+
+/** Sections about which URL is which, which are wanted, and what is read of a page. */
+export const pageSettings = {
+  url: {
+    max_length: {kind: 'count', default: 2000, min: 16, doc: 'Longest URL.'},
+    strip_tracking: {
+      kind: 'flag',
+      default: true,
+      doc: 'Remove tracking parameters (utm_source and the like).',
+    },
+    strip_session_ids: {
+      kind: 'flag',
+      default: true,
+      doc: 'Remove session ids (;jsessionid, PHPSESSID and the like).',
+    },
+    strip_parameters: {kind: 'list', default: [], doc: 'Further query parameters to remove.'},
+    keep_parameters: {kind: 'list', default: [], doc: 'Query parameters never to remove.'},
+    sort_parameters: {kind: 'flag', default: false, doc: 'Sort query parameters by name.'},
+    collapse_slashes: {kind: 'flag', default: false, doc: 'Make repeated slashes of a path one.'},
+    strip_www: {kind: 'flag', default: false, doc: 'Remove a leading www. of hosts.'},
+    rules: {kind: 'text', doc: 'File of regex rules for URLs, one a line: PATTERN<tab>REPLACEMENT.'},
+  },
+  scope: {
+    schemes: {kind: 'list', default: ['http', 'https'], doc: 'Schemes that are crawled.'},
+    stay: {
+      kind: 'choice',
+      values: ['any', 'domain', 'host', 'path'],
+      default: 'any',
+      doc: 'How far links may lead from their seed, where the seed line does not say.',
+    },
+    embeds: {
+      kind: 'flag',
+      default: false,
+      doc: 'Fetch images, styles, scripts and frames of pages in scope, off-host ones too, for one hop.',
+    },
+    max_depth: {kind: 'count', default: 20, doc: 'Most links from a seed.'},
+    max_path_segments: {kind: 'count', default: 20, doc: 'Most path segments.'},
+    max_query_parameters: {kind: 'count', default: 50, doc: 'Most query parameters.'},
+    rules: {
+      kind: 'list',
+      default: [],
+      doc: 'Rules in order, the first match decides: `+ domain example.org`, `- regex \\.zip$`, `- surt org,example)/private`.',
+    },
+    files: {
+      kind: 'list',
+      default: [],
+      doc: 'Rule files, read after rules; Nutch’s regex-urlfilter form too.',
+    },
+    otherwise: {
+      kind: 'choice',
+      values: ['accept', 'reject'],
+      default: 'accept',
+      doc: 'Where no rule matches.',
+    },
+    sitemaps: {
+      kind: 'flag',
+      default: false,
+      doc: 'crawl run adds the sitemaps that robots.txt files name, in each round.',
+    },
+    reject_types: {kind: 'list', default: [], doc: 'Content types whose payload is not fetched, as video/*.'},
+  },
+  parse: {
+    max_body: {kind: 'size', default: '20MiB', doc: 'Most of a decoded body that is read.'},
+    max_ratio: {kind: 'number', default: 200, min: 1, doc: 'Most that a content coding may expand.'},
+    timeout: {kind: 'duration', default: '30s', doc: 'Longest time for one page.'},
+    pdf_memory: {kind: 'size', default: '256MiB', doc: 'Most memory for reading one PDF.'},
+    max_text: {kind: 'size', default: '1MiB', doc: 'Most text kept of a page.'},
+    default_charset: {kind: 'text', default: 'windows-1252', doc: 'Encoding where nothing tells.'},
+    workers: {kind: 'count', doc: 'Worker threads; as many as processors if absent.'},
+    extractors: {
+      kind: 'list',
+      default: [],
+      doc: 'Extractors that run at every parse: .ts, .js, .mjs or .yaml files, relative to this folder. See docs/extractors.md.',
+    },
+    extractor_timeout: {
+      kind: 'duration',
+      default: '10s',
+      min: 1000,
+      doc: 'Longest time of one extractor for one page.',
+    },
+  },
+  links: {
+    follow: {
+      kind: 'list',
+      default: [
+        'a',
+        'area',
+        'link',
+        'iframe',
+        'frame',
+        'meta_refresh',
+        'canonical',
+        'alternate',
+        'amphtml',
+        'next',
+        'prev',
+        'feed',
+        'sitemap',
+        'header',
+        'pdf',
+      ],
+      doc: 'Kinds of links that are followed; others are recorded.',
+    },
+    nofollow: {kind: 'flag', default: true, doc: 'Obey nofollow of pages and links.'},
+    internal: {kind: 'flag', default: true, doc: 'Follow and count links inside a host.'},
+    external: {kind: 'flag', default: true, doc: 'Follow and count links between hosts.'},
+    max_per_page: {kind: 'count', default: 1000, doc: 'Most links recorded of a page.'},
+    max_anchor: {kind: 'count', default: 200, doc: 'Most characters of an anchor.'},
+    max_inlinks: {
+      kind: 'count',
+      default: 10_000,
+      doc: 'Most links to one page kept in the linkdb; the best stay.',
+    },
+    duplicates: {kind: 'flag', default: false, doc: 'Follow links of pages that duplicate others.'},
+    sitemap_hints: {
+      kind: 'flag',
+      default: false,
+      doc: 'Let priority and changefreq of sitemaps set score and first interval of the URLs they bring.',
+    },
+  },
+} as const satisfies Readonly<Record<string, OptionDeclarations>>;
