@@ -15,7 +15,6 @@ import {spillFolder} from './task-database.ts';
 
 const sql = readSql(import.meta.url, './merge.sql', [
   'clashes',
-  'merged',
   'links',
   'next_row',
   'hosts',
@@ -25,6 +24,8 @@ const sql = readSql(import.meta.url, './merge.sql', [
   'seeds_rows',
   'totals',
 ]);
+
+const {one} = readSql(import.meta.url, './crawldb-one.sql', ['one']);
 
 export interface MergeSource {
   readonly dir: string;
@@ -52,7 +53,9 @@ export async function mergeAll(task: Task, ctx: TaskContext): Promise<TaskResult
   try {
     await exportSources(db, params, database, ctx);
     await db.run(`SET VARIABLE shared = ${params.shared}`);
-    for (const step of ['clashes', 'merged', 'links', 'next_row', 'hosts'] as const) await db.run(sql[step]);
+    await db.run(sql.clashes);
+    await db.run(one);
+    for (const step of ['links', 'next_row', 'hosts'] as const) await db.run(sql[step]);
     const before = task.inputs.filter(({table}) => table === 'crawldb');
     const {files: rows, summary} = await writeBase(db, ctx, before, params.revision);
     const write = async (table: Table, query: string, place: string): Promise<FileRef> =>

@@ -1,6 +1,6 @@
 -- Several crawls into one. Tables and views: crawldb, linkdb, hoststats, robots, hoststate, hostrules, seeds of the crawl
 -- that takes them in; other_crawldb … of the others, each with a column origin that numbers them from 1.
--- Variable shared: some segment is in two of the crawls, so what both counted is counted once.
+-- Rows that become one: crawldb-one.sql, with the variable shared where some segment is in two of the crawls.
 
 -- step: clashes
 -- Two URLs of one key pair: the one that was here stays, or that of the first crawl.
@@ -9,58 +9,7 @@ SELECT *, 0 AS origin FROM crawldb UNION ALL BY NAME SELECT * FROM other_crawldb
 CREATE TABLE several AS
 SELECT host_key, url_key, arg_min(url, origin) AS url, count(DISTINCT url) - 1 AS clashes
 FROM every_row GROUP BY ALL HAVING count(*) > 1;
-
--- step: merged
--- Rows that become one. The newest fetch tells the state and the newest success what is held; the nearest row tells how
--- far from which seed it is, the earliest how it was found; the best score counts.
-CREATE TABLE merged AS
-WITH member AS (
-  SELECT e.* FROM every_row e SEMI JOIN several s USING (host_key, url_key, url)
-), state AS (
-  SELECT * FROM member
-  QUALIFY row_number() OVER (
-    PARTITION BY host_key, url_key ORDER BY fetch_time DESC NULLS LAST, updated_segment DESC NULLS LAST, origin
-  ) = 1
-), success AS (
-  SELECT * FROM member
-  QUALIFY row_number() OVER (
-    PARTITION BY host_key, url_key ORDER BY last_success_time DESC NULLS LAST, origin
-  ) = 1
-), nearest AS (
-  SELECT * FROM member
-  QUALIFY row_number() OVER (PARTITION BY host_key, url_key ORDER BY depth, seed NULLS LAST, origin) = 1
-), earliest AS (
-  SELECT * FROM member
-  QUALIFY row_number() OVER (
-    PARTITION BY host_key, url_key
-    ORDER BY discovered_from IS NOT NULL, discovered_time, discovered_from, origin
-  ) = 1
-), total AS (
-  SELECT
-    host_key, url_key,
-    max(score) AS score, bool_or(fixed_interval) AS fixed, min(next_fetch_time) AS first_due,
-    CASE WHEN getvariable('shared') THEN max(visits) ELSE sum(visits) END::INTEGER AS visits,
-    CASE WHEN getvariable('shared') THEN max(changes) ELSE sum(changes) END::INTEGER AS changes,
-    min(sitemap_depth) AS sitemap_depth, min(metadata) AS metadata, max(updated_segment) AS updated_segment
-  FROM member GROUP BY ALL
-)
-SELECT s.* EXCLUDE (origin) REPLACE (
-  t.score AS score, n.depth AS depth, n.seed AS seed, n.tag AS tag, coalesce(n.metadata, t.metadata) AS metadata,
-  e.hop_type AS hop_type, e.discovered_time AS discovered_time, e.discovered_from AS discovered_from,
-  CASE WHEN s.fetch_time IS NULL THEN t.first_due ELSE s.next_fetch_time END AS next_fetch_time,
-  t.fixed AS fixed_interval,
-  u.last_success_time AS last_success_time, u.last_success_segment AS last_success_segment,
-  u.modified_time AS modified_time, u.content_digest AS content_digest, u.signature AS signature,
-  u.text_signature AS text_signature, u.simhash AS simhash, u.canonical_url AS canonical_url,
-  u.etag AS etag, u.last_modified AS last_modified,
-  t.visits AS visits, t.changes AS changes, t.updated_segment AS updated_segment,
-  t.sitemap_depth AS sitemap_depth
-)
-FROM state s
-JOIN success u USING (host_key, url_key)
-JOIN nearest n USING (host_key, url_key)
-JOIN earliest e USING (host_key, url_key)
-JOIN total t USING (host_key, url_key);
+CREATE VIEW member AS SELECT e.* FROM every_row e SEMI JOIN several s USING (host_key, url_key, url);
 
 -- step: links
 -- The links of a page are those of the crawl that fetched it last.
@@ -78,7 +27,7 @@ CREATE VIEW next_row AS
 WITH one AS (
   SELECT e.* EXCLUDE (origin) FROM every_row e ANTI JOIN several USING (host_key, url_key)
   UNION ALL
-  SELECT * FROM merged
+  SELECT * FROM one_row
 ), linked AS (
   SELECT target_host_key AS host_key, target_url_key AS url_key, count(*)::INTEGER AS inlinks
   FROM next_link GROUP BY ALL

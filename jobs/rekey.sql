@@ -32,8 +32,8 @@ SELECT DISTINCT host_key, url_key, url FROM (
 
 -- step: members
 -- Rows that get another form, and those whose form they get. Table moved: old keys, new identity, refused: the
--- reason why the new form is none, or not wanted.
-CREATE TABLE member AS
+-- reason why the new form is none, or not wanted. The view member is what crawldb-one.sql makes one of.
+CREATE TABLE form AS
 SELECT
   c.* REPLACE (
     m.host_key AS host_key, m.url_key AS url_key, m.url AS url,
@@ -49,65 +49,19 @@ ANTI JOIN moved o ON o.old_host_key = c.host_key AND o.old_url_key = c.url_key;
 
 -- Two URLs of one key pair: the one that was there stays, or the first in order.
 CREATE TABLE clash AS
-SELECT host_key, url_key, old_url FROM member
+SELECT host_key, url_key, old_url FROM form
 QUALIFY url <> first_value(url) OVER (PARTITION BY host_key, url_key ORDER BY moved, url);
-DELETE FROM member m USING clash c
+DELETE FROM form m USING clash c
 WHERE m.host_key = c.host_key AND m.url_key = c.url_key AND m.old_url = c.old_url;
 
+CREATE VIEW member AS SELECT * EXCLUDE (old_url, moved, refused), old_url AS origin FROM form;
+
 -- step: merged
--- Rows that become one. The newest fetch tells the state and the newest success what is held; the nearest row tells
--- how far from which seed it is, the earliest how it was found; the best score counts. Validators were given for
--- another URL, so none is sent.
+-- Rows in their new form. Tables: form, and one_row of them. Validators were given for another URL, so none is sent.
 CREATE TABLE merged AS
-WITH state AS (
-  SELECT * FROM member
-  QUALIFY row_number() OVER (
-    PARTITION BY host_key, url_key
-    ORDER BY fetch_time DESC NULLS LAST, updated_segment DESC NULLS LAST, old_url
-  ) = 1
-), success AS (
-  SELECT * FROM member
-  QUALIFY row_number() OVER (
-    PARTITION BY host_key, url_key ORDER BY last_success_time DESC NULLS LAST, old_url
-  ) = 1
-), nearest AS (
-  SELECT * FROM member
-  QUALIFY row_number() OVER (PARTITION BY host_key, url_key ORDER BY depth, seed NULLS LAST, old_url) = 1
-), earliest AS (
-  SELECT * FROM member
-  QUALIFY row_number() OVER (
-    PARTITION BY host_key, url_key
-    ORDER BY discovered_from IS NOT NULL, discovered_time, discovered_from, old_url
-  ) = 1
-), total AS (
-  SELECT
-    host_key, url_key,
-    max(score) AS score, bool_or(fixed_interval) AS fixed, min(next_fetch_time) AS first_due,
-    sum(visits)::INTEGER AS visits, sum(changes)::INTEGER AS changes, min(sitemap_depth) AS sitemap_depth,
-    min(metadata) AS metadata, max(updated_segment) AS updated_segment, bool_or(moved) AS moved,
-    CASE WHEN bool_and(refused IS NOT NULL) THEN min(refused) END AS refused
-  FROM member GROUP BY ALL
-), one AS (
-  SELECT s.* EXCLUDE (old_url, moved, refused) REPLACE (
-    t.score AS score, n.depth AS depth, n.seed AS seed, n.tag AS tag, coalesce(n.metadata, t.metadata) AS metadata,
-    e.hop_type AS hop_type, e.discovered_time AS discovered_time, e.discovered_from AS discovered_from,
-    CASE WHEN s.fetch_time IS NULL THEN t.first_due ELSE s.next_fetch_time END AS next_fetch_time,
-    t.fixed AS fixed_interval,
-    u.last_success_time AS last_success_time, u.last_success_segment AS last_success_segment,
-    u.modified_time AS modified_time, u.content_digest AS content_digest, u.signature AS signature,
-    u.text_signature AS text_signature, u.simhash AS simhash, u.canonical_url AS canonical_url,
-    CASE WHEN NOT t.moved THEN u.etag END AS etag,
-    CASE WHEN NOT t.moved THEN u.last_modified END AS last_modified,
-    t.visits AS visits, t.changes AS changes, t.updated_segment AS updated_segment,
-    t.sitemap_depth AS sitemap_depth
-  ), t.refused
-  FROM state s
-  JOIN success u USING (host_key, url_key)
-  JOIN nearest n USING (host_key, url_key)
-  JOIN earliest e USING (host_key, url_key)
-  JOIN total t USING (host_key, url_key)
-)
-SELECT * EXCLUDE (refused) REPLACE (
+SELECT o.* REPLACE (
+  CASE WHEN NOT t.moved THEN etag END AS etag,
+  CASE WHEN NOT t.moved THEN last_modified END AS last_modified,
   CASE
     WHEN refused IS NOT NULL THEN 'gone'
     WHEN status = 'gone' AND next_fetch_time = $never::TIMESTAMPTZ THEN 'unfetched'
@@ -127,7 +81,13 @@ SELECT * EXCLUDE (refused) REPLACE (
   CASE WHEN refused IS NULL THEN duplicate_kind END AS duplicate_kind,
   CASE WHEN refused IS NULL THEN similar_to END AS similar_to
 )
-FROM one;
+FROM one_row o
+JOIN (
+  SELECT
+    host_key, url_key, bool_or(moved) AS moved,
+    CASE WHEN bool_and(refused IS NOT NULL) THEN min(refused) END AS refused
+  FROM form GROUP BY ALL
+) t USING (host_key, url_key);
 
 -- step: links
 -- The linkdb under the new keys. Table moved_link: ends that the crawldb does not know. Of links that become one the
@@ -245,8 +205,8 @@ FROM counted c FULL JOIN history h USING (host_key);
 
 -- step: totals
 SELECT
-  (SELECT count(*) FROM member WHERE moved)::BIGINT AS moved,
-  (SELECT count(*) FROM member)::BIGINT - (SELECT count(*) FROM merged)::BIGINT AS merged,
+  (SELECT count(*) FROM form WHERE moved)::BIGINT AS moved,
+  (SELECT count(*) FROM form)::BIGINT - (SELECT count(*) FROM merged)::BIGINT AS merged,
   (SELECT count(*) FROM clash)::BIGINT AS clashes,
   (SELECT count(*) FROM next_link)::BIGINT AS links;
 

@@ -34,6 +34,8 @@ const sql = readSql(import.meta.url, './rekey.sql', [
   'refusals',
 ]);
 
+const {one} = readSql(import.meta.url, './crawldb-one.sql', ['one']);
+
 /** Due time of a row whose URL is none by the present policy, or not wanted: it is never asked for. */
 const never = new Date(Date.UTC(9999, 11, 31));
 
@@ -130,6 +132,7 @@ async function rewrite(task: Task, ctx: TaskContext): Promise<TaskResult> {
       (await moveLinks(db, ctx, policy));
     if (changed === 0) return {files: [], counters: {urls_rekeyed_total: 0}, reasons: {}};
     await db.run(sql.members);
+    await db.run(one);
     await db.run(sql.merged, {never, now: new Date(params.now)});
     await db.run(sql.links);
     await db.run(sql.next_row);
