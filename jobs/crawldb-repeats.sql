@@ -20,50 +20,42 @@ WHERE status IN ('fetched', 'notmodified', 'duplicate') AND sitemap_depth IS NUL
 
 CREATE TABLE repetition (host_key UBIGINT, url_key UBIGINT, kind VARCHAR, winner VARCHAR);
 
--- step: exact
--- Tables: affected (the signatures to look at).
-INSERT INTO repetition
+-- Of each fingerprint within a place all pages but the best, with the URL of that one. `members` names a view of pages
+-- with their fingerprint.
+CREATE MACRO behind_best(members) AS TABLE
 WITH member AS (
-  SELECT *, signature AS fingerprint FROM page SEMI JOIN affected USING (signature)
-  WHERE getvariable('exact') <> 'off'
+  SELECT * FROM query_table(members)
 ), vote AS (
   SELECT fingerprint, place, canonical_url AS url, count(*) AS votes
   FROM member WHERE canonical_url IS NOT NULL GROUP BY ALL
-), ranked AS (
-  SELECT m.host_key, m.url_key, row_number() OVER best AS nth, first_value(m.url) OVER best AS winner
-  FROM member m LEFT JOIN vote v USING (fingerprint, place, url)
-  WINDOW best AS (
-    PARTITION BY m.fingerprint, m.place
-    ORDER BY coalesce(v.votes, 0) DESC, m.score DESC, starts_with(m.url, 'https:') DESC, length(m.url),
-      m.discovered_time, m.url
-  )
 )
-SELECT host_key, url_key, 'exact', winner FROM ranked WHERE nth > 1;
+SELECT m.host_key, m.url_key, first_value(m.url) OVER best AS winner
+FROM member m LEFT JOIN vote v USING (fingerprint, place, url)
+WINDOW best AS (
+  PARTITION BY m.fingerprint, m.place
+  ORDER BY coalesce(v.votes, 0) DESC, m.score DESC, starts_with(m.url, 'https:') DESC, length(m.url),
+    m.discovered_time, m.url
+)
+QUALIFY row_number() OVER best > 1;
+
+-- step: exact
+-- Tables: affected (the signatures to look at).
+CREATE VIEW exact_member AS
+SELECT *, signature AS fingerprint FROM page SEMI JOIN affected USING (signature)
+WHERE getvariable('exact') <> 'off';
+INSERT INTO repetition SELECT host_key, url_key, 'exact', winner FROM behind_best('exact_member');
 
 -- step: text
 -- The same among pages that repeat none byte for byte. Tables: affected, affected_text (the text signatures to look at:
 -- also those of all pages whose standing among exact equals was looked at).
-INSERT INTO repetition
-WITH member AS (
-  SELECT p.*, p.text_signature AS fingerprint
-  FROM page p
-  SEMI JOIN affected_text USING (text_signature)
-  ANTI JOIN repetition v ON v.host_key = p.host_key AND v.url_key = p.url_key
-  LEFT JOIN affected a ON a.signature = p.signature
-  WHERE getvariable('text') <> 'off' AND (a.signature IS NOT NULL OR p.standing IS DISTINCT FROM 'exact')
-), vote AS (
-  SELECT fingerprint, place, canonical_url AS url, count(*) AS votes
-  FROM member WHERE canonical_url IS NOT NULL GROUP BY ALL
-), ranked AS (
-  SELECT m.host_key, m.url_key, row_number() OVER best AS nth, first_value(m.url) OVER best AS winner
-  FROM member m LEFT JOIN vote v USING (fingerprint, place, url)
-  WINDOW best AS (
-    PARTITION BY m.fingerprint, m.place
-    ORDER BY coalesce(v.votes, 0) DESC, m.score DESC, starts_with(m.url, 'https:') DESC, length(m.url),
-      m.discovered_time, m.url
-  )
-)
-SELECT host_key, url_key, 'text', winner FROM ranked WHERE nth > 1;
+CREATE VIEW text_member AS
+SELECT p.*, p.text_signature AS fingerprint
+FROM page p
+SEMI JOIN affected_text USING (text_signature)
+ANTI JOIN repetition v ON v.host_key = p.host_key AND v.url_key = p.url_key
+LEFT JOIN affected a ON a.signature = p.signature
+WHERE getvariable('text') <> 'off' AND (a.signature IS NOT NULL OR p.standing IS DISTINCT FROM 'exact');
+INSERT INTO repetition SELECT host_key, url_key, 'text', winner FROM behind_best('text_member');
 
 -- step: apply
 -- Rows whose standing changes. Tables: examined (the pages that were looked at, and those that repeat none any more).
