@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import {availableParallelism} from 'node:os';
 import {test} from 'node:test';
 import {gzipSync} from 'node:zlib';
 import {parse} from '../../jobs/parse.ts';
@@ -110,6 +111,25 @@ test('a parsed segment is left alone, until more of it is fetched; --as puts ano
   assert.equal((await crawl.run(parse, none)).outcome, 'done');
   const [count] = await crawl.sql<{n: number}>('SELECT count(*) AS n FROM parse');
   assert.equal(count!.n, 2);
+});
+
+test('a segment is split over all processors where there is enough of it, and each capture is one row', async (t) => {
+  const crawl = await jobHarness(t);
+  const captures = 1200;
+  await commitFetched(
+    crawl,
+    '20260101000000',
+    Array.from({length: captures}, (_, nth) => ({
+      url: `https://example.org/${nth}`,
+      body: `<title>${nth}</title>`,
+      headers: html,
+    })),
+  );
+  const {plan} = await crawl.run(parse, none);
+  // Of less than 500 rows no part is made
+  assert.equal(plan?.tasks.length, Math.min(Math.ceil(captures / 500), availableParallelism()));
+  const [count] = await crawl.sql<{n: number}>('SELECT count(DISTINCT url) AS n FROM parse');
+  assert.equal(count?.n, captures);
 });
 
 test('a segment that updatedb has applied is read again only when asked', async (t) => {
