@@ -15,6 +15,7 @@ import {CrawlError} from '../errors.ts';
 import type {ResponseHead} from '../http/exchange.ts';
 import type {Reason} from '../schema/reason.ts';
 import {HostAddresses} from './addresses.ts';
+import {delayOf} from './delay.ts';
 import {type FetchHost, originOf} from './hosts.ts';
 import {type Hours, openFrom, parseHours} from './hours.ts';
 import {failedOnTheWay, OutageWatch} from './outage.ts';
@@ -151,7 +152,12 @@ export class Fetcher {
         const idle = this.work.queues.active === 0 && this.#addresses.awaited === 0;
         if (idle && turn.until >= deadline) return 'window';
         await this.#waiter.pause(Math.min(turn.until, deadline) - now);
-      } else if (this.#outage.suspects > 0 && this.work.queues.active === 0 && this.#addresses.awaited === 0)
+      } else if (
+        this.#outage.suspects > 0 &&
+        this.work.queues.active === 0 &&
+        this.#addresses.awaited === 0 &&
+        !this.work.queues.waitsForOthers
+      )
         this.#settleSuspects();
       else await this.#waiter.pause(deadline - now);
     }
@@ -216,8 +222,8 @@ export class Fetcher {
       if (host.queue.waiting === 0) this.work.atRest(host);
       return;
     }
-    if (item.kind === 'page' && isProbeDue(host.soft404, now, this.#config.fetch)) {
-      if (this.work.queueProbe(host, origin, item, now)) return;
+    if (item.kind === 'page' && !host.probeSettled && isProbeDue(host.soft404, now, this.#config.fetch)) {
+      if (this.work.queueProbe(host, origin, item)) return;
     }
     this.#ask(host, item, now);
   }
@@ -263,8 +269,11 @@ export class Fetcher {
     }
     if (failedOnTheWay(exchange.reason)) {
       this.work.queues.hold(host.queue);
-      this.work.queues.finished(host.queue, host.queue.nextAllowed);
-      if (this.#outage.failed(host.name, done, done.ended)) this.#outageBegins();
+      // Nobody is charged yet, but something may have reached the host: the delay holds.
+      const free = done.ended + delayOf(host.politeness).delayMs;
+      this.work.queues.finished(host.queue, Math.max(host.queue.nextAllowed, free));
+      const own = exchange.reason === 'own_network';
+      if (this.#outage.failed(host.name, done, done.ended, own)) this.#outageBegins();
       return;
     }
     if (exchange.head !== null) this.#settleSuspects();

@@ -31,6 +31,8 @@ export interface FetchHost {
   hours: Hours | null;
   /** What it says to a random path; null: not asked. */
   soft404: Soft404 | null;
+  /** A random path is queued, was asked for, or may not be, in this fetch. */
+  probeSettled: boolean;
   /** Origins seen, as `https://example.org`: nearly always one. */
   origins: readonly string[];
 }
@@ -88,6 +90,7 @@ export class FetchHosts {
       rate: this.#rateBy(null),
       hours: null,
       soft404: null,
+      probeSettled: false,
       origins: [],
     };
     this.#hosts.set(name, host);

@@ -2,7 +2,8 @@
  * Is it them, or is it us? Pure.
  *
  * When many different hosts in a row fail in DNS or connect and none answers in between, it is our own network.
- * A host that fails so is a suspect until somebody answers: only then is the failure charged to it.
+ * A host that fails so is a suspect until somebody answers: only then is the failure charged to it. A failure that
+ * is our own by its kind (no descriptors, a proxy that is gone) needs no others beside it.
  */
 import type {Reason} from '../schema/reason.ts';
 
@@ -37,14 +38,18 @@ export class OutageWatch<T> {
     return this.#suspects.length;
   }
 
-  /** A host failed on the way. True: this makes it an outage. */
-  failed(host: string, failure: T, now: number): boolean {
+  /** A host failed on the way. True: this makes it an outage. @param own it is our own failure for certain */
+  failed(host: string, failure: T, now: number, own = false): boolean {
     this.#suspects.push({host, failure});
-    if (this.#since !== null || this.#suspects.length < this.#hosts) return false;
-    if (new Set(this.#suspects.map((suspect) => suspect.host)).size < this.#hosts) return false;
+    if (this.#since !== null || !(own || this.#isMany())) return false;
     this.#since = now;
     this.#probes = 0;
     return true;
+  }
+
+  #isMany(): boolean {
+    if (this.#suspects.length < this.#hosts) return false;
+    return new Set(this.#suspects.map((suspect) => suspect.host)).size >= this.#hosts;
   }
 
   /** Pause before the next probe. */

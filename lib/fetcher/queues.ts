@@ -62,6 +62,7 @@ export class FetchQueues {
   #active = 0;
   #waiting = 0;
   #held = 0;
+  #parked = 0;
 
   /**
    * @param places limits that are held together with other queues; their own if absent
@@ -83,6 +84,10 @@ export class FetchQueues {
   /** Items in queues. */
   get waiting(): number {
     return this.#waiting;
+  }
+  /** Nothing runs here, and hosts wait for places that other queues have taken. */
+  get waitsForOthers(): boolean {
+    return this.#active === 0 && (this.#parked > 0 || (this.#places.total.full && this.#heap.size > 0));
   }
   /** Hosts that wait for their next turn. */
   get scheduled(): number {
@@ -140,6 +145,7 @@ export class FetchQueues {
       if (!full) return {kind: 'ready', host};
       this.#heap.remove(host);
       host.parkedAt = full;
+      this.#parked++;
       full.parked.push(host);
       full.places.waits(full.unpark);
       // The place that it may have been called for in its other group goes to the next one there.
@@ -263,8 +269,10 @@ export class FetchQueues {
 
   #takeOut(host: HostQueue): void {
     if (host.place < 0) return;
-    if (host.parkedAt) leaveGroup(host, host.parkedAt);
-    else this.#heap.remove(host);
+    if (host.parkedAt) {
+      leaveGroup(host, host.parkedAt);
+      this.#parked--;
+    } else this.#heap.remove(host);
     // It may have been called for a place that it does not take now: pass it on.
     this.#unparkBeside(host, null);
   }
@@ -289,6 +297,7 @@ export class FetchQueues {
     const host = group.parked.first;
     if (!host) return;
     leaveGroup(host, group);
+    this.#parked--;
     this.#settle(host);
     this.#freed();
   }

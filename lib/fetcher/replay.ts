@@ -64,11 +64,15 @@ export class Replay {
     const endedAt = endOf(capture, now, this.#config.fetch.total_timeout);
     if (host.politeness.lastEnd !== null && endedAt < host.politeness.lastEnd) return;
     const reason = saidOfHost(capture);
+    const {max_bandwidth_per_host} = this.#config.politeness;
+    // Where bodies are read at a pace, how long one took is ours: only its first byte is known to be the host's.
+    const paced =
+      (host.rule?.max_bandwidth ?? max_bandwidth_per_host ?? this.#config.fetch.max_bandwidth) !== undefined;
     const next = afterAnswer(
       host.politeness,
       {
         endedAt,
-        tookMs: capture.total_ms,
+        tookMs: paced ? (capture.first_byte_ms ?? capture.total_ms) : capture.total_ms,
         reason,
         retryAfterMs: capture.retry_after_s === null ? null : capture.retry_after_s * 1000,
       },

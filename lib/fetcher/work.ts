@@ -99,9 +99,9 @@ export class FetchWork {
   }
 
   /** Puts a random path before the pages of a host. False: its robots.txt forbids it, and it is not asked for in this fetch. */
-  queueProbe(host: FetchHost, origin: string, cause: WorkItem, now: number): boolean {
+  queueProbe(host: FetchHost, origin: string, cause: WorkItem): boolean {
     const url = origin + probePath(this.#settings.segment, origin);
-    host.soft404 = {askedAt: now, signature: null};
+    host.probeSettled = true;
     if (this.robots.refusal(origin, url) !== null) return false;
     this.queues.pushFirst(host.queue, this.worklist.addExtra(probeItem(url, cause)));
     return true;

@@ -10,6 +10,9 @@ const maxHeaderBytes = 8_192;
 /** Most registered domains; the one unused for longest goes. */
 const maxDomains = 10_000;
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: those are what is looked for
+const controls = /[\x00-\x08\x0a-\x1f\x7f]/;
+
 interface Site {
   readonly store: MemoryCookieStore;
   readonly jar: CookieJar;
@@ -45,8 +48,10 @@ export class Cookies {
   }
 
   #set(url: URL, line: string): void {
-    // Attributes come after the first semicolon; a cookie without end is nobody's.
-    if ((line.split(';', 1)[0] ?? '').length > maxCookieBytes) return;
+    // Attributes come after the first semicolon; a cookie without end is nobody's. A control character in it could
+    // not be sent back: the next request would be refused here. RFC 6265bis, section 5.7, step 2.
+    const pair = line.split(';', 1)[0] ?? '';
+    if (pair.length > maxCookieBytes || controls.test(pair)) return;
     const {jar, store, held} = this.#site(url);
     const cookie = jar.setCookieSync(line, url.href, {ignoreError: true});
     if (cookie === undefined) return;

@@ -1,34 +1,36 @@
 import {connect as connectTcp, isIP, type Socket} from 'node:net';
 import {TLSSocket} from 'node:tls';
-import {systemCode} from '../errors.ts';
 import type {Connected, DialerParts, Origin} from './connect.ts';
 import type {ConnectTarget} from './connect-to.ts';
-import {ExchangeFailure, wordsOf} from './failure.ts';
+import {ExchangeFailure, isOwnFault, wordsOf} from './failure.ts';
 import {noTls, tlsFacts} from './tls.ts';
 
 /** Least time an address gets while others wait behind it. */
 const minAttemptMs = 250;
 /** Most addresses tried for a connection. */
 const maxAddresses = 8;
-/** Errors of this machine, which no host is to be charged with: no descriptor, port or memory is left. */
-const ownErrors: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'EADDRNOTAVAIL', 'ENOBUFS', 'ENOMEM']);
-
 /** One connection in the making: look-up, then one address after the other. */
 export class Dialing {
   readonly #parts: DialerParts;
   readonly #origin: Origin;
   readonly #target: ConnectTarget;
+  readonly #http1: boolean;
   phase: 'dns' | 'connect' = 'connect';
   #cancelled = false;
   #socket: Socket | undefined;
   #dnsMs: number | null = null;
   #deadline = 0;
 
-  /** @param origin whose certificate is wanted, and whether over TLS; @param target where to connect */
-  constructor(parts: DialerParts, origin: Origin, target: ConnectTarget) {
+  /**
+   * @param origin whose certificate is wanted, and whether over TLS
+   * @param target where to connect
+   * @param http1 no other protocol is spoken there
+   */
+  constructor(parts: DialerParts, origin: Origin, target: ConnectTarget, http1 = false) {
     this.#parts = parts;
     this.#origin = origin;
     this.#target = target;
+    this.#http1 = http1;
   }
 
   cancel(): void {
@@ -93,7 +95,7 @@ export class Dialing {
     const {port} = this.#target;
     const {secure, host} = this.#origin;
     const socket = secure
-      ? this.#parts.tls.connect(ip, port, host)
+      ? this.#parts.tls.connect(ip, port, host, this.#http1)
       : connectTcp({host: ip, port, noDelay: true, ...{highWaterMark: 65_536}});
     socket.once('connect', () => {
       // The last line: the address that the socket is really connected to.
@@ -148,8 +150,7 @@ export function opened(
       pending = false;
       clearTimeout(timer);
       if (error instanceof ExchangeFailure) reject(error);
-      else if (ownErrors.has(systemCode(error) ?? ''))
-        reject(new ExchangeFailure('own_network', wordsOf(error)));
+      else if (isOwnFault(error)) reject(new ExchangeFailure('own_network', wordsOf(error)));
       else reject(new ExchangeFailure(connected && secure ? 'tls' : 'connect', wordsOf(error)));
     });
     socket.once('close', () => {

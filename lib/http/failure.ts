@@ -1,3 +1,4 @@
+import {isIP} from 'node:net';
 import {systemCode} from '../errors.ts';
 import type {Reason} from '../schema/reason.ts';
 
@@ -24,4 +25,16 @@ export function wordsOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const code = systemCode(error);
   return code === undefined || error.message.includes(code) ? error.message : `${error.message} (${code})`;
+}
+
+/** Errors of this machine, which no host is to be charged with: no descriptor, port or memory is left. */
+const ownErrors: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'EADDRNOTAVAIL', 'ENOBUFS', 'ENOMEM']);
+
+/** Without IPv6 here, every such address is EADDRNOTAVAIL: that is an address which does not answer, as others. */
+export function isOwnFault(error: Error & {readonly address?: unknown}): boolean {
+  const code = systemCode(error) ?? '';
+  return (
+    ownErrors.has(code) &&
+    !(code === 'EADDRNOTAVAIL' && typeof error.address === 'string' && isIP(error.address) === 6)
+  );
 }

@@ -27,7 +27,7 @@ export class ProxyDialing implements Attempt {
     this.#parts = parts;
     this.#origin = origin;
     this.#proxy = proxy;
-    this.#dialing = new Dialing(parts, proxy, proxyTarget(proxy));
+    this.#dialing = new Dialing(parts, proxy, proxyTarget(proxy), true);
   }
 
   readonly phase = 'connect';

@@ -41,9 +41,10 @@ export class TlsDialer {
   /**
    * @param ip where to connect
    * @param host name in the URL, which the certificate must bear wherever the connection goes
+   * @param http1 offer HTTP/1.1 alone, whatever is configured
    */
-  connect(ip: string, port: number, host: string): TLSSocket {
-    return this.#open(host, port, {host: ip, port});
+  connect(ip: string, port: number, host: string, http1 = false): TLSSocket {
+    return this.#open(host, port, {host: ip, port, ...(http1 && {ALPNProtocols: ['http/1.1']})});
   }
 
   /** TLS over a connection that is there. */
@@ -58,9 +59,9 @@ export class TlsDialer {
     const key = `${name}:${port}`;
     const session = this.#sessions.get(key);
     const socket = connect({
+      ALPNProtocols: this.#protocols,
       ...where,
       ...(isIP(name) === 0 ? {servername: name} : {servername: ''}),
-      ALPNProtocols: this.#protocols,
       rejectUnauthorized: !unverified,
       checkServerIdentity: (_connected, certificate) => checkServerIdentity(name, certificate),
       ...(session === undefined ? {} : {session}),

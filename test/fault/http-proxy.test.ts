@@ -78,7 +78,7 @@ test('a proxy over TLS is verified by its own name', async () => {
       if (header.startsWith('CONNECT')) socket.end('HTTP/1.1 502 Not today\r\n\r\n');
       else socket.write('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nproxy');
     },
-    {tls: site},
+    {tls: {...site, ALPNProtocols: ['h2', 'http/1.1']}},
   );
   const rule = (host: string) => [
     {pattern: '*', proxy: {secure: true, host, port: front.port, name: `${host}:${front.port}`}},
@@ -90,6 +90,9 @@ test('a proxy over TLS is verified by its own name', async () => {
   await using client = loopbackClient({proxies: rule('proxy.test')}, edges);
   const plain = await get(client, 'http://site.test/');
   assert.deepEqual([latin1(plain.body), plain.connection?.tlsVersion], ['proxy', null]);
+  // To the proxy itself HTTP/1.1 is spoken, whatever else it offers
+  await using modern = loopbackClient({proxies: rule('proxy.test'), http2: true}, edges);
+  assert.equal(latin1((await get(modern, 'http://site.test/')).body), 'proxy');
   const refused = await get(client, `https://site.test:${server.port}/`);
   assert.equal(refused.reason, 'connect');
   assert.match(refused.detail ?? '', /does not connect to site\.test:\d+: 502 Not today/);

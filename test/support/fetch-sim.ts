@@ -271,11 +271,12 @@ class SimClient implements HttpClient {
       answer.status === undefined || reason === 'interrupted'
         ? null
         : {status: answer.status, statusText: '', headers: answer.headers ?? []};
+    const firstByte = head === null ? null : this.#clock.time - start;
     const wanted = head === null || request.wantBody?.(head) !== false;
     const body = head === null ? null : Buffer.from(wanted ? (answer.body ?? '') : '');
     const paced = await this.#readAt(request.pace, body?.length ?? 0);
     noted.end = this.#clock.time;
-    const onTheWay = reason !== null && /^(dns|connect|tls|address)/.test(reason);
+    const onTheWay = reason !== null && /^(dns|connect|tls|address|own)/.test(reason);
     return {
       reason,
       detail: reason,
@@ -287,7 +288,7 @@ class SimClient implements HttpClient {
       sha1: body && `sha1 of ${body.length}`,
       sha256: body && `sha256 of ${body.length}`,
       connection: null,
-      timings: {dns: null, connect: null, firstByte: null, total: this.#clock.time - start, paced},
+      timings: {dns: null, connect: null, firstByte, total: this.#clock.time - start, paced},
     };
   }
 

@@ -71,6 +71,18 @@ test('bytes a second from one host are held while a large payload is read, and d
   const host = sim.fetcher.work.hosts.find('a.test')!;
   assert.equal(host.politeness.latencyMs, 5 * 10, 'the time that we did not read is not the host’s');
   assert.equal(sim.outcomes()['http://a.test/0'], 'success - 200');
+
+  // Nor is it when the fetch is taken up again
+  const resumed = await simulate({
+    clock,
+    list: urls('a.test', 7),
+    web: (url) => (url.endsWith('robots.txt') ? undefined : {status: 200, body, tookMs: 10}),
+    config: configOf({'politeness.max_bandwidth_per_host': '100kB/s'}),
+    resume: {rows: sim.rows, payloads: sim.payloads, proven: true},
+    settings: {closed: true},
+  });
+  const {latencyMs} = resumed.fetcher.work.hosts.find('a.test')!.politeness;
+  assert.ok(latencyMs <= 5 * 10, `${latencyMs}`);
 });
 
 test('hours by hand: the host waits for them, others do not', async () => {
@@ -139,6 +151,28 @@ test('two fetches of one process hold the limits of addresses, of all requests a
     3,
   );
   assert.ok(mostIn10s(starts(requests)) <= 84);
+});
+
+test('an outage is charged to nobody by a fetch that waits for the places of another', async () => {
+  for (const maxActive of [1, 2, 4]) {
+    const clock = new VirtualClock();
+    const config = configOf({'fetch.max_active': `${maxActive}`, 'fetch.outage_hosts': '6'});
+    const shared = sharedLimits(config, maxActive);
+    const part = (name: string) =>
+      simulate({
+        clock,
+        config,
+        list: Array.from({length: 12}, (_, index) => `http://${name}${index}.${name}${index}/`),
+        web: () => ({reason: 'connect', tookMs: 50}),
+        settings: {shared},
+      });
+    for (const sim of await Promise.all([part('a'), part('b')]))
+      assert.deepEqual(
+        [...new Set(Object.values(sim.outcomes()))],
+        ['skipped own_network -'],
+        `${maxActive}`,
+      );
+  }
 });
 
 test('a sitemap that was redirected may be as long as a sitemap, before and after the fetch is taken up again', async () => {

@@ -392,6 +392,25 @@ test('an outage that does not end: own_network, after the longest rest', async (
   assert.equal(Object.keys(sim.outcomes()).length, 30);
 });
 
+test('what is our own for certain is an outage however few the hosts are: nothing is lost, and the delay holds', async () => {
+  const list = ['a.test', 'b.test', 'c.test'].flatMap((host) => urls(host, 5));
+  const clock = new VirtualClock();
+  const begin = clock.time;
+  const sim = await simulate({
+    clock,
+    list,
+    web: (url, _times, start) => {
+      if (url.endsWith('robots.txt')) return undefined;
+      return start - begin < 3 * minute ? {reason: 'own_network', tookMs: 5} : ok;
+    },
+  });
+  assert.deepEqual([...new Set(Object.values(sim.outcomes()))], ['success - 200']);
+  for (const host of ['a.test', 'b.test', 'c.test']) {
+    assert.ok(Math.min(...gaps(sim.of(host))) >= 1000, host);
+    assert.equal(sim.fetcher.work.hosts.find(host)!.politeness.failures, 0);
+  }
+});
+
 test('a few dead hosts among living ones are charged', async () => {
   const list = Array.from({length: 100}, (_, index) => `http://h${index}.test${index}/`);
   const sim = await simulate({

@@ -73,6 +73,11 @@ test('off by default; forbidden by robots.txt it is not asked; asked again after
   });
   assert.equal(denied.requests.filter(({url}) => isProbe(url)).length, 0);
   assert.equal(denied.rows.filter(({kind}) => kind === 'page').length, 2);
+  assert.equal(
+    denied.fetcher.work.hosts.find('soft.test')!.soft404,
+    null,
+    'nothing is stored of what was not asked',
+  );
   for (const [days, probes] of [
     [6, 0],
     [8, 1],

@@ -25,6 +25,8 @@ test('to whom a cookie goes', () => {
     'script=8; HttpOnly; Path=/',
     'not a cookie; Path=/',
     '__Host-bad=9; Path=/x; Secure',
+    // It could never be sent back
+    'control=a\u007fb; Path=/',
   );
   const cases: readonly (readonly [string, string | undefined])[] = [
     ['https://www.example.co.uk/a/b/c', 'deep=6; own=1; wide=2; safe=5; script=8'],
