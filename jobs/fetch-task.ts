@@ -70,7 +70,11 @@ async function fetchPartition(
   let fetcher: Fetcher;
   try {
     const notDue = knownTargets(task, params, ctx);
-    const client = await httpClient(params.config, {env: ctx.env, dir: ctx.store.dir});
+    const client = await httpClient(
+      params.config,
+      {env: ctx.env, dir: ctx.store.dir},
+      {clients: params.partitions, maxActive: params.maxActive},
+    );
     const scopes = await seedScopes(task, ctx);
     fetcher = makeFetcher(params, ctx, {sink, client, scopes, notDue, shared});
     await load(fetcher, task, params, ctx, folder, proven, notDue);
