@@ -8,7 +8,7 @@ import {type Database, openDatabase} from '../lib/store/duckdb.ts';
 import type {FileRef} from '../lib/store/manifest-types.ts';
 import type {Snapshot} from '../lib/store/store.ts';
 import {bindTables} from '../lib/store/views.ts';
-import type {ReadSettings} from './read-crawl.ts';
+import {type ReadSettings, readerSpillFolder} from './read-crawl.ts';
 import {openSegments} from './selection-open.ts';
 import {
   makeCandidates,
@@ -18,7 +18,6 @@ import {
   selectionSql,
   selectionTables,
 } from './selection-steps.ts';
-import {spillFolder} from './task-database.ts';
 
 /** Why a generate passed a URL over: a reason of generate, or what no row has a reason for. */
 export type PassedOver = Reason | 'not_known' | 'not_due' | 'where' | 'scope';
@@ -80,7 +79,8 @@ async function evaluate(
         : await base.files(name);
   const db = await openDatabase({
     memoryBytes: config.storage.memory,
-    spillDir: spillFolder(present.store.dir, config.storage.spill),
+    ...(config.storage.threads !== undefined && {threads: config.storage.threads}),
+    spillDir: await readerSpillFolder(present.store.dir, config),
     signal,
   });
   try {

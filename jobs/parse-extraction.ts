@@ -37,8 +37,8 @@ export interface ExtractionParams {
 /** A page that is at hand, and a way to what a parse makes of it. */
 export interface ExtractInput {
   readonly input: PageInput;
-  readonly contentType?: string | null;
-  parse(received: () => Received): ParsedFacts;
+  received(): Received;
+  parse(): ParsedFacts;
 }
 
 /**

@@ -12,6 +12,8 @@ export interface ExtractState {
   readonly parser: string;
   /** Time of the plan, ms: the columns that were declared last hold where declarations differ. */
   readonly now: number;
+  /** The condition that chose the captures, where one did: then the rows are not all. */
+  readonly where?: string;
 }
 
 /** Extractors whose rows a parse of a segment lacks, or has of a former state of extractor, parser or fetch. */
@@ -31,7 +33,8 @@ export async function lackingExtractors(
         ({facts}) =>
           facts?.digest === order.digest &&
           facts.parser === state.parser &&
-          facts.fetch_version === state.fetchVersion,
+          facts.fetch_version === state.fetchVersion &&
+          facts.where === undefined,
       );
     if (!fresh) lacking.push(order);
   }
@@ -74,6 +77,7 @@ export function extractWrites(
       parser: state.parser,
       digest,
       planned_time: state.now,
+      ...(state.where !== undefined && {where: state.where}),
       declaration: JSON.stringify(declaration),
     };
     for (const slot of Object.values(extractSlots(segment, declaration.name, parseId)))

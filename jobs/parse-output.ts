@@ -1,5 +1,6 @@
 import {addCounters, type Counters} from '../lib/counters.ts';
 import type {PageInput} from '../lib/parse/page.ts';
+import type {Received} from '../lib/parse/receive.ts';
 import {type Outlink, outlinks} from '../lib/schema/outlinks.ts';
 import {type ParseRow, parse} from '../lib/schema/parse.ts';
 import type {Reason} from '../lib/schema/reason.ts';
@@ -13,7 +14,9 @@ export interface CaptureParser<C> {
   readonly counters: Counters;
   readonly reasons: Partial<Record<Reason, number>>;
   input(capture: C, payload: Uint8Array): PageInput;
-  page(capture: C, payload: Uint8Array): [ParseRow, readonly Outlink[]];
+  /** @param received gives the capture with its coding undone */
+  page(capture: C, input: PageInput, received: () => Received): [ParseRow, readonly Outlink[]];
+  receive(input: PageInput): Received;
   skipped(capture: C, reason: 'empty' | 'parse_failed', detail: string): [ParseRow, readonly Outlink[]];
   redirect(capture: C): readonly Outlink[];
 }
@@ -65,15 +68,21 @@ export class TaskOutput<C extends ExtractCapture> {
   }
 
   async page(capture: C, payload: Uint8Array): Promise<void> {
-    const done = this.#files === undefined ? undefined : this.#parser.page(capture, payload);
+    const input = this.#parser.input(capture, payload);
+    // Undone once, for the parse and for extractors
+    let held: Received | undefined;
+    const received = (): Received => {
+      held ??= this.#parser.receive(input);
+      return held;
+    };
+    const done = this.#files === undefined ? undefined : this.#parser.page(capture, input, received);
     if (done !== undefined) await this.#add(...done);
     if (this.#extraction === undefined) return;
-    const type = done?.[0].content_mime_detected;
     await this.#extraction.page(capture, {
-      input: this.#parser.input(capture, payload),
-      ...(type === undefined || type === null ? {} : {contentType: type}),
+      input,
+      received,
       parse: () => {
-        const [row, links] = done ?? this.#parser.page(capture, payload);
+        const [row, links] = done ?? this.#parser.page(capture, input, received);
         return {columns: row, links: pageLinks(links), base: row.base_url};
       },
     });

@@ -10,6 +10,7 @@ import {
   type ParsedPage,
   parsePage,
 } from '../lib/parse/page.ts';
+import {type Received, receive} from '../lib/parse/receive.ts';
 import {content} from '../lib/schema/content.ts';
 import {type Capture, fetch} from '../lib/schema/fetch.ts';
 import type {Outlink} from '../lib/schema/outlinks.ts';
@@ -105,7 +106,8 @@ async function openOutput(params: ParseParams, ctx: TaskContext): Promise<TaskOu
   const {segment, parseId, parsed, extractors: orders, config, skip = []} = params;
   const {guard: _unguarded, ...quiet} = ctx;
   const worker = new ParseWorker(params, parsed ? quiet : ctx);
-  const timeoutMs = config.parse.extractor_timeout;
+  // Beside a parse that is there an extractor may ask for what a parse makes of the page, which has its own time.
+  const timeoutMs = config.parse.extractor_timeout + (parsed ? config.parse.timeout : 0);
   const extraction =
     orders.length === 0
       ? undefined
@@ -280,14 +282,18 @@ class ParseWorker implements CaptureParser<FetchRow> {
     };
   }
 
-  page(capture: FetchRow, payload: Uint8Array): [ParseRow, readonly Outlink[]] {
+  receive(input: PageInput): Received {
+    return receive(input, this.options);
+  }
+
+  page(capture: FetchRow, input: PageInput, received: () => Received): [ParseRow, readonly Outlink[]] {
     const skip = this.#skip.get(capture.capture_id);
     if (skip !== undefined) return this.skipped(capture, skip.reason, skip.detail);
     this.#ctx.guard?.(capture.capture_id, this.#params.config.parse.timeout);
     const started = this.#ctx.monotonic();
     let page: ParsedPage;
     try {
-      page = parsePage(this.input(capture, payload), this.options);
+      page = parsePage(input, this.options, received());
     } catch (error) {
       return this.skipped(capture, 'parse_failed', error instanceof Error ? error.message : String(error));
     }

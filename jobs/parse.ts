@@ -201,7 +201,7 @@ export const parse = defineJob({
     for (const {segment, fetchVersion, tasks, setCurrent, beside, extractors} of segments) {
       const own = results.slice(first, first + tasks);
       first += tasks;
-      const state = {fetchVersion, parser, now: plan.now};
+      const state = {fetchVersion, parser, now: plan.now, ...(where !== undefined && {where})};
       Object.assign(writes, extractWrites(own, segment, beside ?? name, extractors, state));
       if (beside !== undefined) continue;
       writes[`segments/${segment}/parse/${name}`] = filesOf(own, 'parse', {

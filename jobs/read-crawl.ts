@@ -59,7 +59,7 @@ export async function openReader(settings: ReadSettings): Promise<CrawlReader> {
 }
 
 /** storage.spill, else tmp/ of the crawl; the system's own for a crawl that may only be read. */
-async function readerSpillFolder(dir: string, config: Config): Promise<string> {
+export async function readerSpillFolder(dir: string, config: Config): Promise<string> {
   const own = spillFolder(dir, config.storage.spill);
   if (config.storage.spill !== undefined) return own;
   try {

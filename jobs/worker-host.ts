@@ -94,9 +94,12 @@ function runOnce(module: URL, task: Task, attempt: number, stage: StageContext):
 }
 
 function toError(message: Extract<FromWorker, {type: 'failed'}>, task: Task): CrawlError {
-  const {code, error, facts} = message;
+  const {code, error, facts, hint} = message;
   if (code !== undefined && code in errorCodes)
-    return new CrawlError(code as ErrorCode, String(error), facts === undefined ? {} : {facts});
+    return new CrawlError(code as ErrorCode, String(error), {
+      ...(facts !== undefined && {facts}),
+      ...(hint !== undefined && {hint}),
+    });
   return new CrawlError('TASK_FAILED', `task ${task.stage}-${task.part} failed: ${String(error)}`);
 }
 

@@ -19,6 +19,7 @@ export type FromWorker =
       readonly error: unknown;
       readonly code?: string;
       readonly facts?: Readonly<Record<string, unknown>>;
+      readonly hint?: string;
     }
   | {
       readonly type: 'log';

@@ -17,7 +17,13 @@ port.on('message', (message: ToWorker) => {
   void runOrder(message.order, running.signal).then(send, (error: unknown) =>
     send(
       error instanceof CrawlError
-        ? {type: 'failed', error: error.message, code: error.code, facts: error.facts}
+        ? {
+            type: 'failed',
+            error: error.message,
+            code: error.code,
+            facts: error.facts,
+            ...(error.hint !== undefined && {hint: error.hint}),
+          }
         : {type: 'failed', error: error instanceof Error ? (error.stack ?? error.message) : String(error)},
     ),
   );

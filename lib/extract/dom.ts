@@ -56,16 +56,16 @@ type Compiled = ReturnType<typeof compile<Node, Element>>;
 const maxCompiled = 1000;
 const compiled = {html: new Map<string, Compiled>(), xml: new Map<string, Compiled>()};
 
-/** Elements below a node that a selector matches, in the order of the document. Throws for a selector that is none. */
+/** Elements below a node, not itself, that a selector matches, in the order of the document. Throws for a selector that is none. */
 export function select(selector: string, within: Document | Element, xml: boolean): Element[] {
   if (relative.test(selector)) return selectAll<Node, Element>(selector, within as Element, {xmlMode: xml});
-  return selectAll<Node, Element>(compiledOf(selector, xml), roots(within), {xmlMode: xml});
+  return selectAll<Node, Element>(compiledOf(selector, xml), within as Element, {xmlMode: xml});
 }
 
 /** The first of them, or null. */
 export function selectFirst(selector: string, within: Document | Element, xml: boolean): Element | null {
   if (relative.test(selector)) return selectOne<Node, Element>(selector, within as Element, {xmlMode: xml});
-  return selectOne<Node, Element>(compiledOf(selector, xml), roots(within), {xmlMode: xml});
+  return selectOne<Node, Element>(compiledOf(selector, xml), within as Element, {xmlMode: xml});
 }
 
 /** What is wrong with a selector; undefined if nothing is. */
@@ -80,11 +80,6 @@ export function selectorProblem(selector: string): string | undefined {
 
 /** Selectors that mean another thing for each element they start from. */
 const relative = /:scope|^\s*[>+~]|,\s*[>+~]/;
-
-/** A search begins below an element: itself is no match. */
-function roots(within: Document | Element): Node[] {
-  return within.children as Node[]; // not changed by a search
-}
 
 function compiledOf(selector: string, xml: boolean): Compiled {
   const known = xml ? compiled.xml : compiled.html;

@@ -27,10 +27,10 @@ export interface PageSource {
   readonly fetchTime: Date;
   readonly fetchStatus: number | null;
   readonly options: Pick<PageOptions, 'maxBody' | 'maxRatio' | 'fallback'>;
-  /** Detected type, where a parse has found it already. */
-  readonly contentType?: string | null;
+  /** The capture with its coding undone, where that is shared with a parse. */
+  received?(): Received;
   /** What the parse made of it; called once, when it is first asked for. */
-  parse(received: () => Received): ParsedFacts;
+  parse(): ParsedFacts;
 }
 
 /** A page for extractors: everything is made when it is first asked for. */
@@ -41,6 +41,7 @@ export class StoredPage implements ExtractPage {
   #text: string | undefined;
   #tree: Document | undefined;
   #jsonLd: readonly unknown[] | undefined;
+  #base: URL | undefined;
 
   constructor(source: PageSource) {
     this.#source = source;
@@ -65,7 +66,7 @@ export class StoredPage implements ExtractPage {
     return this.#source.fetchStatus;
   }
   get contentType(): string | null {
-    return this.#source.contentType === undefined ? this.#receive().type : this.#source.contentType;
+    return this.#receive().type;
   }
   get headers(): ReadonlyMap<string, readonly string[]> {
     return this.#receive().fields;
@@ -127,8 +128,8 @@ export class StoredPage implements ExtractPage {
   }
   resolve(href: string | null | undefined): string | null {
     if (href === null || href === undefined) return null;
-    const base = parseUrl(this.#base());
-    return parseUrl(href.trim(), base)?.href ?? null;
+    this.#base ??= parseUrl(this.#findBase());
+    return parseUrl(href.trim(), this.#base)?.href ?? null;
   }
 
   get #xml(): boolean {
@@ -136,15 +137,15 @@ export class StoredPage implements ExtractPage {
     return isMarkupXml(type) && type !== 'application/xhtml+xml';
   }
   #receive(): Received {
-    this.#received ??= receive(this.#source.input, this.#source.options);
+    this.#received ??= this.#source.received?.() ?? receive(this.#source.input, this.#source.options);
     return this.#received;
   }
   #facts(): ParsedFacts {
-    this.#parsed ??= this.#source.parse(() => this.#receive());
+    this.#parsed ??= this.#source.parse();
     return this.#parsed;
   }
   /** The parse knows the base; without one, the first `base` of the tree where there is a tree. */
-  #base(): string {
+  #findBase(): string {
     if (this.#parsed !== undefined || this.#tree === undefined) return this.#facts().base ?? this.url;
     return baseOf(this.url, selectFirst('base[href]', this.#tree, this.#xml)?.attribs.href ?? null);
   }

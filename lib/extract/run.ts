@@ -46,7 +46,9 @@ function errorText(error: unknown, file: string): string {
 
 function describeError(error: unknown, file: string): string {
   if (!(error instanceof Error)) return `threw ${String(error)}`.slice(0, maxError);
-  const line = error.stack?.split('\n').find((one) => /^\s+at /.test(one) && one.includes(file));
+  const line = error.stack
+    ?.split('\n')
+    .find((one) => /^\s+at /.test(one) && /[/\\]/.test(one) && one.includes(`/${file}:`));
   const place = line === undefined ? undefined : /:(\d+):\d+\)?\s*$/.exec(line)?.[1];
   const text = error.message === '' ? error.name : error.message;
   return `${text.slice(0, maxError)}${place === undefined ? '' : ` (${file}:${place})`}`;

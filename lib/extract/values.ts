@@ -6,8 +6,8 @@ import {parseAnyDate} from '../http/http-date.ts';
 const grouping = " '\u00a0\u202f\u2009’";
 
 const numbers = {
-  point: new RegExp(`[-+\u2212]?(?:\\d{1,3}(?:[,${grouping}]\\d{3})+|\\d+)(?:\\.\\d+)?`),
-  comma: new RegExp(`[-+\u2212]?(?:\\d{1,3}(?:[.${grouping}]\\d{3})+|\\d+)(?:,\\d+)?`),
+  point: new RegExp(`[-+\u2212]?(?:\\d{1,3}(?:[,${grouping}]\\d{3})+(?!\\d)|\\d+)(?:\\.\\d+)?`),
+  comma: new RegExp(`[-+\u2212]?(?:\\d{1,3}(?:[.${grouping}]\\d{3})+(?!\\d)|\\d+)(?:,\\d+)?`),
 };
 export type DecimalSign = keyof typeof numbers;
 

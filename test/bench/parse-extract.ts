@@ -55,7 +55,6 @@ function pageOf(at: number): StoredPage {
     fetchTime: new Date(0),
     fetchStatus: 200,
     options: pageOptions,
-    contentType: 'text/html',
     parse: () => ({columns: parsed[at]!.columns, links: [], base: null}),
   });
 }

@@ -167,5 +167,9 @@ test('what is no extractor is told before anything is read', async (t) => {
   await assert.rejects(crawl.run(parse, {...none, with: [one, join(crawl.dir, 'two.mjs')]}), {
     message: /two\.mjs and .*one\.mjs have one name: one/,
   });
-  assert.equal((await crawl.head()).manifest.slots[`segments/${segment}/parse`], undefined);
+  const slots = Object.keys((await crawl.head()).manifest.slots);
+  assert.deepEqual(
+    slots.filter((name) => name.startsWith(`segments/${segment}/parse/`)),
+    [],
+  );
 });

@@ -2,11 +2,15 @@ import assert from 'node:assert/strict';
 import {writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {test} from 'node:test';
+import {gzipSync} from 'node:zlib';
 import {defaultOptions} from '../../cli/rounds.ts';
 import {parse} from '../../jobs/parse.ts';
 import {useParse} from '../../jobs/parse-use.ts';
+import {StoredPage} from '../../lib/extract/page.ts';
+import {receive} from '../../lib/parse/receive.ts';
 import {commitRows, type JobHarness, jobHarness} from '../support/job-harness.ts';
 import {commitFetched} from '../support/parse-captures.ts';
+import {pageInput, pageOptions} from '../support/parse-options.ts';
 
 const none = defaultOptions(parse);
 const html = ['Content-Type: text/html; charset=utf-8'];
@@ -175,4 +179,58 @@ test('rows of a named parse stand beside the others, and become current with it;
     'SELECT (SELECT count(*)::INTEGER FROM extractions) AS now, count(*)::INTEGER AS all FROM extractions_all',
   );
   assert.deepEqual(outcomes, {now: 4, all: 8});
+});
+
+test('rows of a trial on some captures do not stand for all of them', async (t) => {
+  const {crawl, file} = await headingsCrawl(t);
+  const trial = {...none, as: 'trial', with: [file]};
+  await crawl.run(parse, {...trial, where: "url LIKE '%/b'"});
+  await crawl.run(parse, {...none, as: 'trial', all: true});
+  assert.equal((await crawl.run(parse, trial)).outcome, 'done');
+  const [row] = await crawl.sql(
+    "SELECT count(*)::INTEGER AS rows FROM headings_all WHERE parse_id = 'trial'",
+  );
+  assert.deepEqual(row, {rows: 2});
+  assert.equal((await crawl.run(parse, trial)).outcome, 'nothing');
+});
+
+test('the content coding is undone once, for the parse and for all extractors', async (t) => {
+  const {crawl, file} = await headingsCrawl(t);
+  const input = pageInput(gzipSync('<h2>One</h2>'), [...html, 'Content-Encoding: gzip']);
+  let times = 0;
+  const page = new StoredPage({
+    input,
+    captureId: '',
+    segment,
+    kind: 'page',
+    fetchTime: new Date(0),
+    fetchStatus: 200,
+    options: pageOptions,
+    received: () => {
+      times++;
+      return receive(input, pageOptions);
+    },
+    parse: () => assert.fail('nobody asked for the parse'),
+  });
+  assert.equal(page.text(page.first('h2')), 'One');
+  assert.equal(page.contentType, 'text/html');
+  assert.equal(times, 1);
+  assert.equal((await crawl.run(parse, {...none, with: [file]})).counters.rows_extracted_total, 2);
+});
+
+test('links of a large page are resolved in linear time', {timeout: 60_000}, () => {
+  const input = pageInput('<a href=x>y</a>'.repeat(20_000), html);
+  const page = new StoredPage({
+    input,
+    captureId: '',
+    segment,
+    kind: 'page',
+    fetchTime: new Date(0),
+    fetchStatus: 200,
+    options: pageOptions,
+    parse: () => assert.fail('the tree is there'),
+  });
+  const found = page.select('a').map((node) => page.resolve(node.attribs.href));
+  assert.equal(found.length, 20_000);
+  assert.equal(new Set(found).size, 1);
 });

@@ -68,6 +68,10 @@ test('numbers and dates are read as people write them', () => {
     ['\u22123,5', 'comma', -3.5],
     ['12,50', 'point', 12],
     ['2026', 'point', 2026],
+    ['5 2026', 'point', 5],
+    ['3 1299 €', 'point', 3],
+    ['1,2345', 'point', 1],
+    ['1 234 5678', 'point', 1234],
     ['none', 'point', null],
   ];
   for (const [text, sign, expected] of cases) assert.equal(numberIn(text, sign), expected, text);

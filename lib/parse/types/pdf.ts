@@ -21,7 +21,8 @@ export const pdf: DocumentType = {
     const {links, linksCut} = linksOf(found, limits);
     const errors = [
       ...(failure === undefined ? [] : [`${failure.detail}, at page ${found.pages.length + 1}`]),
-      ...(found.cut || blocks.cut ? [`text: cut to ${limits.maxText} characters`] : []),
+      ...(blocks.cut ? [`text: cut to ${limits.maxText} characters`] : []),
+      ...(found.cut ? [`pages: ${found.pages.length} of ${facts?.pages ?? '?'} read`] : []),
     ];
     return {
       title: facts?.title == null ? null : foldSpace(facts.title),
