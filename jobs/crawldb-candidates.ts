@@ -32,8 +32,8 @@ export interface Candidates {
 
 const sql = readSql(import.meta.url, './crawldb-candidates.sql', ['newer', 'due']);
 
-/** Reading all of them costs less than finding where to end (chosen). */
-const smallRows = 200_000;
+/** A crawldb of up to so many rows is read whole: that costs less than finding where to end (chosen). Tests set it to 0. */
+export const candidateRule = {smallRows: 200_000};
 
 /**
  * @param db with the crawldb bound (`openTaskDatabase`, `openPlanDatabase`)
@@ -44,7 +44,7 @@ const smallRows = 200_000;
 export function readCandidates(
   db: Database,
   files: readonly FileRef[],
-  {due, wholeRows = smallRows}: {readonly due: number; readonly wholeRows?: number},
+  {due, wholeRows = candidateRule.smallRows}: {readonly due: number; readonly wholeRows?: number},
 ): Candidates {
   const crawldb = files.filter((file) => file.table === 'crawldb');
   const condition = `next_fetch_time <= ${timeLiteral(due)}`;
@@ -79,7 +79,7 @@ class CandidateReader implements Candidates {
     const floor = bound ?? Number.NEGATIVE_INFINITY;
     if (floor >= this.#floor) return;
     this.#floor = floor;
-    if (this.#whole) {
+    if (bound === undefined) {
       await this.#db.run(`CREATE OR REPLACE VIEW due_row AS SELECT * FROM crawldb WHERE ${this.#due}`);
       return;
     }
@@ -91,7 +91,6 @@ class CandidateReader implements Candidates {
 
   /** Rows of base or deltas: plain conjunctions, since only such are held against the statistics of row groups. */
   #above(part: string): string {
-    if (this.complete) return `SELECT * FROM crawldb_${part} WHERE ${this.#due}`;
     const score = `score >= ${sqlString(`${this.#floor}`)}::DOUBLE`;
     return `SELECT * FROM crawldb_${part} WHERE ${this.#due} AND ${inFrontier} AND ${score}
 UNION ALL

@@ -57,9 +57,22 @@ LEFT JOIN affected a ON a.signature = p.signature
 WHERE getvariable('text') <> 'off' AND (a.signature IS NOT NULL OR p.standing IS DISTINCT FROM 'exact');
 INSERT INTO repetition SELECT host_key, url_key, 'text', winner FROM behind_best('text_member');
 
+-- step: keep_near
+-- Near duplicates are looked for by dedup alone: until then a page stays what it was, as long as its text does. Tables:
+-- examined, and old_row (rows as they were before a visit, of those that were visited).
+INSERT INTO repetition
+SELECT c.host_key, c.url_key, 'near', coalesce(o.duplicate_of, o.similar_to, c.duplicate_of, c.similar_to)
+FROM current_row c
+SEMI JOIN examined e USING (host_key, url_key)
+ANTI JOIN repetition v USING (host_key, url_key)
+LEFT JOIN old_row o USING (host_key, url_key)
+WHERE coalesce(o.duplicate_kind, c.duplicate_kind) = 'near'
+  AND c.status IN ('fetched', 'notmodified', 'duplicate')
+  AND (o.host_key IS NULL OR o.simhash IS NOT DISTINCT FROM c.simhash)
+  AND coalesce(o.duplicate_of, o.similar_to, c.duplicate_of, c.similar_to) IS NOT NULL;
+
 -- step: apply
 -- Rows whose standing changes. Tables: examined (the pages that were looked at, and those that repeat none any more).
--- $near_done: near duplicates were looked for in this run; else a page that is one stays one while it is a page.
 CREATE TABLE dedup_row AS
 WITH standing AS (
   SELECT
@@ -69,8 +82,6 @@ WITH standing AS (
   FROM current_row c
   SEMI JOIN examined e USING (host_key, url_key)
   LEFT JOIN repetition v USING (host_key, url_key)
-  WHERE v.winner IS NOT NULL OR $near_done OR c.duplicate_kind IS DISTINCT FROM 'near'
-    OR c.status NOT IN ('fetched', 'notmodified', 'duplicate') OR coalesce(c.similar_to, c.duplicate_of) IS NULL
 ), decided AS (
   SELECT * EXCLUDE (winner, kind, repeats) REPLACE (
     CASE WHEN repeats THEN 'duplicate' WHEN status = 'duplicate' THEN 'fetched' ELSE status END AS status,

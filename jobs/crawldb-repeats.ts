@@ -11,6 +11,7 @@ export const sql = readSql(import.meta.url, './crawldb-repeats.sql', [
   'page',
   'exact',
   'text',
+  'keep_near',
   'apply',
   'every',
   'every_examined',

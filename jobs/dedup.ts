@@ -99,7 +99,7 @@ async function markAll(task: Task, ctx: TaskContext): Promise<TaskResult> {
     await db.run(sql.text);
     if (rules.near !== 'off') await findNear(db, rules);
     await db.run(sql.every_examined);
-    await db.run(sql.apply, {near_done: true});
+    await db.run(sql.apply);
     await db.run('CREATE VIEW delta AS SELECT * FROM dedup_row');
     const {files, summary} = await writeDelta(db, ctx, revision);
     const [totals] = await db.all<{rows: number; duplicates: number; alike: number}>(sql.totals);

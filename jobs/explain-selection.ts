@@ -2,7 +2,6 @@ import {CrawlError} from '../lib/errors.ts';
 import type {CrawlDatum} from '../lib/schema/crawldb.ts';
 import type {Reason} from '../lib/schema/reason.ts';
 import type {TableName} from '../lib/schema/tables.ts';
-import {priorityTables} from '../lib/score/score.ts';
 import type {CutOff, Selection} from '../lib/selection/selection.ts';
 import {type Database, openDatabase} from '../lib/store/duckdb.ts';
 import type {FileRef} from '../lib/store/manifest-types.ts';
@@ -16,7 +15,7 @@ import {
   pickList,
   prepareSelection,
   selectionSql,
-  selectionTables,
+  tablesOf,
 } from './selection-steps.ts';
 
 /** Why a generate passed a URL over: a reason of generate, or what no row has a reason for. */
@@ -72,7 +71,7 @@ async function evaluate(
 ): Promise<SelectionVerdict> {
   const base = await snapshotOf(selection.base, present);
   const files: Partial<Record<TableName, readonly FileRef[]>> = {};
-  for (const name of [...selectionTables, ...priorityTables(selection.weights)])
+  for (const name of tablesOf({rules: selection, weights: selection.weights}))
     files[name] =
       name === 'fetchlist'
         ? await base.tableFiles('fetchlist', openSegments(base, selection.time, config.generate.lapse))

@@ -2,7 +2,7 @@ import type {Config} from '../lib/config/settings.ts';
 import {newSegmentIds} from '../lib/crawldb/segment-id.ts';
 import type {Reason} from '../lib/schema/reason.ts';
 import {makeScope} from '../lib/scope/scope.ts';
-import {priorityTables, weightsOf} from '../lib/score/score.ts';
+import {weightsOf} from '../lib/score/score.ts';
 import type {CutOff, Forecast} from '../lib/selection/selection.ts';
 import type {Database} from '../lib/store/duckdb.ts';
 import type {FileRef, SegmentInfo} from '../lib/store/manifest-types.ts';
@@ -34,7 +34,7 @@ import {
   prepareSelection,
   type SelectionInput,
   selectionSql,
-  selectionTables,
+  tablesOf,
 } from './selection-steps.ts';
 import {forecastOf, type MadeSegment, writeFetchlist} from './selection-write.ts';
 
@@ -77,12 +77,13 @@ export const generate = defineJob({
     const open = openSegments(snapshot, now, config.generate.lapse);
     const inputs: FileRef[] = [];
     const weights = weightsOf(config.score.weights);
-    const read = [...selectionTables, ...priorityTables(weights)];
+    const rules = selectionRules(options, config, now);
+    const read = tablesOf({rules, weights});
     for (const name of read) if (name !== 'fetchlist') inputs.push(...(await snapshot.files(name)));
     for (const id of open) inputs.push(...(await snapshot.files(`segments/${id}/fetchlist`)));
     const params: GenerateParams = {
       now,
-      rules: selectionRules(options, config, now),
+      rules,
       hosts: hostPolicy(config),
       weights,
       partitions: options.partitions ?? config.generate.partitions,
@@ -182,10 +183,7 @@ async function whyNothing(
 
 async function select(task: Task, ctx: TaskContext): Promise<TaskResult> {
   const params = task.params as unknown as GenerateParams; // made by plan
-  const db = await openTaskDatabase(task, ctx, params.database, [
-    ...selectionTables,
-    ...priorityTables(params.weights),
-  ]);
+  const db = await openTaskDatabase(task, ctx, params.database, tablesOf(params));
   try {
     const {left, newHost} = await choose(db, task, params);
     const held = await rowsTable(db, 'held', {segment: {type: 'text'}});
@@ -211,7 +209,7 @@ async function choose(
   );
   const candidates = readCandidates(db, task.inputs, {due: lookAhead(params.rules)});
   const places = params.rules.topN * params.segments.length;
-  const byScore = followsScore(params);
+  const byScore = followsScore(params, params.segments.length);
   await candidates.deepen(byScore ? places : Number.POSITIVE_INFINITY);
   const {due, newHost} = await prepareSelection(db, params, 'due_row');
   for (let want = places * deeper; ; want *= deeper) {
@@ -219,7 +217,7 @@ async function choose(
     let left: LeftOut;
     do left = await pick(db, params);
     while ((await refuseOutOfScope(db, wanted, selectionSql)) > 0);
-    if (candidates.complete || (left.listFull > 0 && (await isSettled(db, candidates.floor))))
+    if (candidates.complete || (left.listFull > 0 && (await isSettled(db, params, candidates.floor))))
       return {left, newHost};
     await candidates.deepen(want);
   }

@@ -61,9 +61,12 @@ FROM line l JOIN decided d USING (n) LEFT JOIN known k USING (host_key, url_key)
 WHERE d.outcome = 'added' OR (d.outcome = 'updated' AND $mode = 'overwrite')
 UNION ALL BY NAME
 SELECT k.* REPLACE (
-  -- What a seed line names is nobody's orphan.
-  CASE WHEN k.status = 'orphan' THEN 'unfetched' ELSE k.status END AS status,
+  -- What a seed line names is nobody's orphan; upkeep had put it off for ever.
+  CASE WHEN k.status <> 'orphan' THEN k.status WHEN k.last_success_time IS NULL THEN 'unfetched' ELSE 'fetched' END
+    AS status,
   CASE WHEN k.status = 'orphan' THEN NULL ELSE k.reason END AS reason,
+  CASE WHEN k.status = 'orphan' AND k.next_fetch_time >= TIMESTAMPTZ '9999-01-01 00:00:00+00' THEN $now::TIMESTAMPTZ
+    ELSE k.next_fetch_time END AS next_fetch_time,
   coalesce(l.score, k.score) AS score,
   coalesce(l.interval_s, k.fetch_interval_s)::INTEGER AS fetch_interval_s,
   k.fixed_interval OR l.fixed AS fixed_interval,

@@ -1,5 +1,6 @@
 import {join} from 'node:path';
-import {hostrules, hoststate, robots} from '../lib/schema/hostdb.ts';
+import {families, familyrules} from '../lib/schema/families.ts';
+import {hostrules, hoststate, robots, seedstats} from '../lib/schema/hostdb.ts';
 import {linkdb} from '../lib/schema/linkdb.ts';
 import {seeds} from '../lib/schema/seeds.ts';
 import type {Table} from '../lib/schema/table.ts';
@@ -21,6 +22,9 @@ const sql = readSql(import.meta.url, './merge.sql', [
   'hoststate_rows',
   'robots_rows',
   'hostrules_rows',
+  'familyrules_rows',
+  'families_rows',
+  'seedstats_rows',
   'seeds_rows',
   'totals',
 ]);
@@ -42,7 +46,19 @@ export interface MergeParams {
   readonly database: DatabaseParams;
 }
 
-const mergedTables = ['crawldb', 'linkdb', 'hoststats', 'hoststate', 'robots', 'hostrules', 'seeds'] as const;
+/** Tables of the whole crawl that a merge puts together. */
+export const mergedTables = [
+  'crawldb',
+  'linkdb',
+  'hoststats',
+  'hoststate',
+  'robots',
+  'hostrules',
+  'familyrules',
+  'families',
+  'seedstats',
+  'seeds',
+] as const;
 
 /** Rows by sets, segments file by file. */
 export async function mergeAll(task: Task, ctx: TaskContext): Promise<TaskResult> {
@@ -67,6 +83,9 @@ export async function mergeAll(task: Task, ctx: TaskContext): Promise<TaskResult
       await write(hoststate, sql.hoststate_rows, 'hosts/hoststate'),
       await write(robots, sql.robots_rows, 'hosts/robots'),
       await write(hostrules, sql.hostrules_rows, 'hosts/hostrules'),
+      await write(familyrules, sql.familyrules_rows, 'hosts/familyrules'),
+      await write(families, sql.families_rows, 'hosts/families'),
+      await write(seedstats, sql.seedstats_rows, 'hosts/seedstats'),
       await write(seeds, `SELECT * FROM (${sql.seeds_rows}) ORDER BY ALL`, 'crawldb/seeds'),
     ];
     const [totals] = await db.all<Record<'read' | 'added' | 'merged' | 'clashes' | 'links', number>>(

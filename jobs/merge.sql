@@ -20,7 +20,8 @@ WITH every_link AS (
   SELECT source_host_key, source_url_key, arg_max(origin, (fetch_time, segment, -origin)) AS origin
   FROM every_link GROUP BY ALL
 )
-SELECT l.* EXCLUDE (origin) FROM every_link l SEMI JOIN newest USING (source_host_key, source_url_key, origin);
+-- Whatever is told of a page from now on is newer: revisions of another crawl mean nothing here.
+SELECT l.* EXCLUDE (origin) REPLACE (0::BIGINT AS revision) FROM every_link l SEMI JOIN newest USING (source_host_key, source_url_key, origin);
 
 -- step: next_row
 CREATE VIEW next_row AS
@@ -99,6 +100,36 @@ WITH every AS (
 SELECT * EXCLUDE (origin) FROM every
 QUALIFY row_number() OVER (PARTITION BY url_host_name ORDER BY origin) = 1
 ORDER BY url_host_name
+
+-- step: familyrules_rows
+WITH every AS (
+  SELECT *, 0 AS origin FROM familyrules UNION ALL BY NAME SELECT * FROM other_familyrules
+)
+SELECT * EXCLUDE (origin) FROM every
+QUALIFY row_number() OVER (PARTITION BY place, pattern ORDER BY origin) = 1
+ORDER BY place, pattern
+
+-- step: families_rows
+-- Of a family that several crawls judge, what the one knows that saw the most of it.
+WITH every AS (
+  SELECT *, 0 AS origin FROM families UNION ALL BY NAME SELECT * FROM other_families
+)
+SELECT * EXCLUDE (origin) FROM every
+QUALIFY row_number() OVER (PARTITION BY place, pattern ORDER BY pages DESC, origin) = 1
+ORDER BY place, pattern
+
+-- step: seedstats_rows
+WITH every AS (
+  SELECT * FROM seedstats UNION ALL BY NAME SELECT * EXCLUDE (origin) FROM other_seedstats
+)
+SELECT
+  seed,
+  CASE WHEN getvariable('shared') THEN max(urls) ELSE sum(urls) END::BIGINT AS urls,
+  CASE WHEN getvariable('shared') THEN max(pages_fetched) ELSE sum(pages_fetched) END::BIGINT AS pages_fetched,
+  CASE WHEN getvariable('shared') THEN max(body_bytes) ELSE sum(body_bytes) END::BIGINT AS body_bytes,
+  CASE WHEN getvariable('shared') THEN max(novel_bytes) ELSE sum(novel_bytes) END::BIGINT AS novel_bytes,
+  CASE WHEN getvariable('shared') THEN max(over_budget) ELSE sum(over_budget) END::BIGINT AS over_budget
+FROM every GROUP BY seed ORDER BY seed
 
 -- step: seeds_rows
 SELECT * EXCLUDE (origin) FROM other_seeds

@@ -6,7 +6,7 @@ import type {FileRef, SegmentInfo} from '../lib/store/manifest-types.ts';
 import type {Snapshot} from '../lib/store/store.ts';
 import {databaseParams, filesOf, nextRevision} from './crawldb-writer.ts';
 import {defineJob} from './job.ts';
-import {type MergeParams, type MergeSource, mergeAll} from './merge-task.ts';
+import {type MergeParams, type MergeSource, mergeAll, mergedTables} from './merge-task.ts';
 
 /**
  * Takes other crawls into this one (Nutch: CrawlDbMerger, LinkDbMerger, SegmentMerger): rows of a URL become one, links
@@ -52,13 +52,12 @@ export const merge = defineJob({
       revision: nextRevision(snapshot),
       database: databaseParams(config),
     };
-    const slots = ['crawldb', 'linkdb', 'hoststats', 'hoststate', 'robots', 'hostrules', 'seeds'];
-    const inputs = (await Promise.all(slots.map((slot) => snapshot.files(slot)))).flat();
+    const inputs = (await Promise.all(mergedTables.map((slot) => snapshot.files(slot)))).flat();
     return {
       base: snapshot.manifest.number,
       now: now(),
       tasks: [{stage: 0, part: 0, inputs, params: {...params}}],
-      facts: {slots, segments, policy, seeds: await snapshot.files('seeds')},
+      facts: {slots: mergedTables, segments, policy, seeds: await snapshot.files('seeds')},
     };
   },
 
@@ -73,8 +72,7 @@ export const merge = defineJob({
       inlinks: [], // the rows have them all
       seeds: [...facts.seeds, ...seeds],
     };
-    for (const slot of ['crawldb', 'linkdb', 'hoststats', 'hoststate', 'robots', 'hostrules'] as const)
-      writes[slot] = filesOf(result, slot);
+    for (const slot of mergedTables) if (slot !== 'seeds') writes[slot] = filesOf(result, slot);
     const {policy, segments} = facts;
     return {
       edit: {

@@ -9,7 +9,7 @@ import {defineJob} from './job.ts';
  * What a rollback leaves as it is: hosts must not be asked sooner than they allow because we forgot that we had asked
  * them; rules by hand are people's; and the history of runs is what happened.
  */
-export const keptSlots = ['hoststate', 'robots', 'hostrules', 'runs'] as const;
+export const keptSlots = ['hoststate', 'robots', 'hostrules', 'familyrules', 'runs'] as const;
 
 /**
  * Makes the crawl what it was as of an older manifest, by a new manifest: nothing is removed, and a rollback can be

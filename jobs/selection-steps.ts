@@ -1,4 +1,11 @@
-import {isStoredScore, priorityJoins, prioritySql, type ScoreWeights} from '../lib/score/score.ts';
+import type {TableName} from '../lib/schema/tables.ts';
+import {
+  isStoredScore,
+  priorityJoins,
+  prioritySql,
+  priorityTables,
+  type ScoreWeights,
+} from '../lib/score/score.ts';
 import {type CutOff, type HostPolicy, isLimited, type SelectionRules} from '../lib/selection/selection.ts';
 import {otherGroup} from '../lib/selection/shares.ts';
 import type {Database, SqlParameters} from '../lib/store/duckdb.ts';
@@ -42,6 +49,21 @@ export const selectionTables = [
   'families',
   'familyrules',
 ] as const;
+
+/** What a selection by these rules reads. */
+export function tablesOf({rules, weights}: Pick<SelectionInput, 'rules' | 'weights'>): TableName[] {
+  return [
+    ...new Set([
+      ...selectionTables,
+      ...priorityTables(weights),
+      ...(asksForInlinks(rules) ? (['inlinks'] as const) : []),
+    ]),
+  ];
+}
+
+function asksForInlinks({where}: Pick<SelectionRules, 'where'>): boolean {
+  return where !== null && /\binlinks\b/i.test(where);
+}
 
 export interface SelectionInput {
   readonly now: number;
@@ -231,22 +253,47 @@ export async function countRows(db: Database, table: string): Promise<number> {
   return row?.n ?? 0;
 }
 
-/** Whether an order of the list follows the order in which the crawldb lies, so that its head may be enough. */
-export function followsScore({rules, weights}: SelectionInput): boolean {
-  return rules.order === 'best' && rules.maxPerDomain === null && isStoredScore(weights);
+/**
+ * Whether an order of the list follows the order in which the crawldb lies, so that its head may be enough: one list,
+ * by the stored score, with no shares or caps that URLs of less score may have to fill.
+ */
+export function followsScore({rules, weights}: SelectionInput, lists: number): boolean {
+  return (
+    lists === 1 &&
+    rules.order === 'best' &&
+    rules.maxPerDomain === null &&
+    Object.keys(rules.shares).length === 0 &&
+    isStoredScore(weights) &&
+    !asksForInlinks(rules)
+  );
 }
 
 /**
  * Whether URLs never fetched that are not in `due` could change what was picked: all of less score than `floor`. They
  * could not where some of those that are there were left over, and none was picked that stands below. All others are
- * there (jobs/crawldb-candidates.ts).
+ * there (jobs/crawldb-candidates.ts). Nor may a known URL have a place of a host, seed or budget that one of them has a
+ * share of.
  */
-export async function isSettled(db: Database, floor: number): Promise<boolean> {
+export async function isSettled(
+  db: Database,
+  {rules, hosts}: SelectionInput,
+  floor: number,
+): Promise<boolean> {
+  const {host, domain, seed} = hosts.budgets;
+  const capped = rules.maxPerSeed !== null || isLimited(host) || isLimited(domain) || isLimited(seed);
   const [row] = await db.all<{settled: boolean}>(
     `SELECT
        EXISTS (SELECT 1 FROM (SELECT * FROM ranked WHERE NOT refetch) ANTI JOIN picked USING (host_key, url_key))
-       AND coalesce((SELECT min(standing) FROM picked WHERE NOT refetch), '-infinity'::DOUBLE) >= $floor AS settled`,
-    {floor},
+       AND coalesce((SELECT min(standing) FROM picked WHERE NOT refetch), '-infinity'::DOUBLE) >= $floor
+       AND NOT ($capped AND EXISTS (SELECT 1 FROM ranked WHERE refetch))
+       AND NOT EXISTS (
+         SELECT 1
+         FROM (
+           SELECT host_key, count(*) AS urls, count(*) FILTER (refetch) AS known FROM ranked GROUP BY host_key
+         ) r JOIN (SELECT host_key, min(cap) AS cap FROM candidate GROUP BY host_key) c USING (host_key)
+         WHERE r.known > 0 AND r.urls >= c.cap AND r.urls - r.known < (1 - $refetch_share) * c.cap
+       ) AS settled`,
+    {floor, capped, refetch_share: rules.refetchShare},
   );
   return row?.settled ?? false;
 }

@@ -71,7 +71,8 @@ async function markDuplicates({db, params}: Update): Promise<void> {
   await db.run(marks.exact);
   await db.run(marks.text);
   await db.run(sql.examined);
-  await db.run(marks.apply, {near_done: false});
+  await db.run(marks.keep_near);
+  await db.run(marks.apply);
   await replaceChanged(db, 'dedup_row');
 }
 

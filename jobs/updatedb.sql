@@ -508,7 +508,7 @@ LEFT JOIN (
 ) p USING (segment, host_key, url_key)
 LEFT JOIN old_row r USING (host_key, url_key)
 LEFT JOIN (SELECT host_key, url_key, status FROM changed) c USING (host_key, url_key)
-WHERE o.mode = 'apply' AND o.kind = 'page' AND r.last_success_time IS NULL
+WHERE o.mode = 'apply' AND o.kind = 'page' AND r.last_success_time IS NULL AND coalesce(r.status, '') <> 'gone'
   AND (o.status = 'success' OR (o.status = 'gone' AND o.fetch_status IS NOT NULL))
 QUALIFY row_number() OVER (PARTITION BY host_key, url_key ORDER BY o.fetch_time DESC, o.segment DESC) = 1;
 

@@ -13,6 +13,7 @@ import {
   type DatabaseParams,
   databaseParams,
   filesOf,
+  inlinksSlot,
   isCompaction,
   nextRevision,
 } from './crawldb-writer.ts';
@@ -85,6 +86,7 @@ export const updatedb = defineJob({
       ],
       facts: {
         crawldb,
+        inlinks: await inlinksSlot(snapshot),
         policy,
         database: params.database,
         applied: chosen.map(({id}) => [id, snapshot.segment(id).current ?? null]),

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
+import {compact} from '../../jobs/compact.ts';
+import {candidateRule} from '../../jobs/crawldb-candidates.ts';
 import {generate} from '../../jobs/generate.ts';
 import {newRow} from '../../lib/crawldb/row.ts';
 import type {CrawlDatum} from '../../lib/schema/crawldb.ts';
@@ -21,9 +23,9 @@ function chance(seed: number): (below: number) => number {
   };
 }
 
-function randomRows(next: (below: number) => number): CrawlDatum[] {
+function randomRows(next: (below: number) => number, count = 300): CrawlDatum[] {
   const hosts = Array.from({length: 12}, (_, i) => `w${i}.d${next(5)}.com`);
-  return Array.from({length: 300}, (_, i) => {
+  return Array.from({length: count}, (_, i) => {
     // Small numbers of scores and hosts, so that there are ties and skew
     const host = hosts[Math.min(next(hosts.length), next(hosts.length))]!;
     const seed = [`http://s${next(4)}.test/`, null][next(5) === 0 ? 1 : 0]!;
@@ -56,6 +58,44 @@ async function put(crawl: JobHarness, rows: readonly CrawlDatum[]): Promise<void
   );
   await commitRows(crawl, [{slot: 'crawldb', table: 'crawldb', rows: ordered, facts: {kind: 'base'}}]);
 }
+
+test('reading the head of the crawldb gives the list that reading all of it gives', async (t) => {
+  const {smallRows} = candidateRule;
+  candidateRule.smallRows = 20_000; // fewer are read into memory, where nothing is cut off
+  t.after(() => {
+    candidateRule.smallRows = smallRows;
+  });
+  for (let seed = 1; seed <= 6; seed++) {
+    const next = chance(seed * 6271);
+    const crawl = await jobHarness(t);
+    const rows = randomRows(next, 20_001);
+    await put(crawl, rows);
+    await crawl.run(compact, {full: true}); // brings the ranks of scores
+    const options = {
+      ...defaultOptions(generate),
+      topN: 10 + next(60),
+      maxPerHost: next(3) === 0 ? undefined : 2 + next(12),
+      maxPerSeed: next(4) === 0 ? 5 + next(30) : undefined,
+      order: 'best' as const,
+      refetchShare: [0, 0.25, 0.5, 1][next(4)]!,
+      share: next(3) === 0 ? {news: '3'} : {},
+    };
+    await crawl.run(generate, options);
+    const urls = await crawl.sql<{url: string}>('SELECT url FROM fetchlist ORDER BY segment, rank');
+    const expected = plainSelection(rows, {
+      ...options,
+      maxPerHost: options.maxPerHost ?? crawl.config.generate.max_per_host,
+      maxPerDomain: null,
+      maxPerSeed: options.maxPerSeed ?? null,
+      shares: sharesOf(options.share),
+    });
+    assert.deepEqual(
+      urls.map(({url}) => url),
+      expected,
+      `seed ${seed}: ${JSON.stringify(options)}`,
+    );
+  }
+});
 
 test('selection in SQL is selection told in plain words, for any caps, shares and orders', async (t) => {
   for (let seed = 1; seed <= 6; seed++) {

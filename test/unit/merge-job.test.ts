@@ -8,7 +8,7 @@ import {invertlinks} from '../../jobs/invertlinks.ts';
 import {merge} from '../../jobs/merge.ts';
 import {updatedb} from '../../jobs/updatedb.ts';
 import {defaultOptions} from '../support/default-options.ts';
-import {type JobHarness, jobHarness} from '../support/job-harness.ts';
+import {commitRows, type JobHarness, jobHarness} from '../support/job-harness.ts';
 import {fetchSegment, page, type SmallWeb} from '../support/small-web.ts';
 import {temporaryFolder} from '../support/temporary-crawl.ts';
 
@@ -94,6 +94,34 @@ test('two crawls become one: URLs, links, segments of one name, counts; again ch
   // The crawl goes on
   north.effects.pass(86_400_000 * 80);
   await round(north);
+});
+
+test('links that came with a crawl go when their page is told anew; its rules by hand and its seeds’ counts come along', async (t) => {
+  const south = await crawlOf(t, 'http://south.test/');
+  for (let days = 1; days <= 3; days++) {
+    await round(south, () => page(`${days}`, [`http://south.test/v${days}`]));
+    south.effects.pass(86_400_000 * 40);
+  }
+  await commitRows(south, [
+    {
+      slot: 'familyrules',
+      table: 'familyrules',
+      rows: [
+        {place: 'south.test', pattern: '/v{n}', action: 'release', note: 'ours', changed_time: new Date(0)},
+      ],
+    },
+  ]);
+  const north = await crawlOf(t, 'http://north.test/');
+  north.effects.pass(86_400_000 * 200);
+  await north.run(merge, {from: [south.dir]});
+  assert.deepEqual(await north.sql('SELECT note FROM familyrules'), [{note: 'ours'}]);
+  const seedCounts = 'SELECT seed, urls, pages_fetched FROM seedstats ORDER BY seed';
+  assert.deepEqual(await north.sql(seedCounts), await south.sql(seedCounts));
+  await round(north, () => page('new', ['http://south.test/new']));
+  const targets = await north.sql<{target_url: string}>(
+    `SELECT target_url FROM linkdb WHERE source_url = 'http://south.test/'`,
+  );
+  assert.deepEqual(targets, [{target_url: 'http://south.test/new'}]);
 });
 
 test('a copy of the crawl brings what it did since, and nothing twice', async (t) => {

@@ -86,6 +86,11 @@ test('politeness, rules by hand and the history of runs stay as they are', async
         },
       ],
     },
+    {
+      slot: 'familyrules',
+      table: 'familyrules',
+      rows: [{place: 'one.test', pattern: '/x/{n}', action: 'block', note: null, changed_time: new Date(0)}],
+    },
   ]);
   await crawl.run(inject, {...defaultOptions(inject), urls: ['http://two.test/']});
   const runs = (await crawl.sql('FROM runs')).length;
@@ -95,6 +100,7 @@ test('politeness, rules by hand and the history of runs stay as they are', async
     ['http://one.test/'],
   );
   assert.equal((await crawl.sql('FROM hostrules')).length, 1);
+  assert.equal((await crawl.sql('FROM familyrules')).length, 1);
   assert.equal((await crawl.sql('FROM runs')).length, runs + 1);
 });
 

@@ -86,6 +86,29 @@ test('pages to which nothing leads any more are orphans, and are released when s
   assert.deepEqual((await states(crawl))['/a'], ['orphan', null]);
   assert.deepEqual((await states(crawl))['/new'], ['unfetched', null]);
 
+  // A seed line names it: nobody's orphan, and due
+  await crawl.run(inject, {...defaultOptions(inject), urls: [`${seed}a`]});
+  const [named] = await crawl.sql<{status: string; due: Date}>(
+    `SELECT status, next_fetch_time AS due FROM crawldb WHERE url = '${seed}a'`,
+  );
+  assert.equal(named?.status, 'fetched');
+  assert.ok(named!.due.getTime() <= crawl.effects.now());
+});
+
+test('an orphan that a page links to again is what it was, and due', async (t) => {
+  const crawl = await jobHarness(t);
+  await crawl.run(inject, {...defaultOptions(inject), urls: [seed]});
+  let links = [`${seed}a`];
+  const web: SmallWeb = (url) => (url === seed ? page(`home ${links}`, links) : page(url));
+  await round(crawl, web);
+  const next = async () => {
+    crawl.effects.pass(day * 60);
+    await round(crawl, web);
+    await crawl.run(invertlinks, defaultOptions(invertlinks));
+  };
+  links = [];
+  await next();
+  assert.equal((await tidy(crawl, {orphans: day * 30})).counters.rows_orphaned_total, 1);
   links = [`${seed}a`];
   await next();
   // By updatedb, as soon as a page links to it
