@@ -30,7 +30,12 @@ export function parts(
   return found.length === 0 ? 'nothing' : found.join(', ');
 }
 
+/** The line ends in its duration: for a step after which the command itself goes on. */
+export function stepClosing(report: RunReport, text: string): string {
+  return `${text} (${span(report.durationMs)})`;
+}
+
 /** The line ends in its duration and the next command. */
 export function closing(report: RunReport, text: string): string {
-  return `${text} (${span(report.durationMs)}); next: ${nextStep(report.snapshot.manifest).command}`;
+  return `${stepClosing(report, text)}; next: ${nextStep(report.snapshot.manifest).command}`;
 }

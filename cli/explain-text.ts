@@ -13,12 +13,11 @@ interface Frame {
 
 /** `crawl explain` for people: first the answer, then what it rests on. */
 export function explanationText(explanation: Explanation, {now, colours}: Frame): string {
-  const lines = [
-    colours.bold(visible(explanation.url ?? explanation.input)),
-    visible(answer(explanation, now)),
-    '',
-  ];
-  for (const [title, texts] of sections(explanation, now)) {
+  const said = answer(explanation, now);
+  const lines = [colours.bold(visible(explanation.url ?? explanation.input)), visible(said), ''];
+  // What the answer has explained is named alone below it.
+  const why = (reason: Reason) => (said.includes(because(reason)) ? reason : because(reason));
+  for (const [title, texts] of sections(explanation, now, why)) {
     const [first, ...others] = texts;
     if (first === undefined) continue;
     lines.push(`${colours.dim(title.padEnd(12))}${visible(first)}`);
@@ -83,8 +82,8 @@ function notTaken({passedOver}: Explanation): string {
     : `the generate of segment ${newest.segment} passed it over, ${passing(newest)}`;
 }
 
-function passing({verdict, detail}: Explanation['passedOver'][number]): string {
-  return isReason(verdict) ? `${because(verdict)}: ${detail}` : `${verdict}: ${detail}`;
+function passing({verdict, detail}: Explanation['passedOver'][number], why: Why = because): string {
+  return isReason(verdict) ? `${why(verdict)}: ${detail}` : `${verdict}: ${detail}`;
 }
 
 function isReason(word: string): word is Reason {
@@ -107,7 +106,9 @@ function because(reason: Reason): string {
   return `${reason} (${reasonFacts(reason).doc.replace(/\.$/, '')})`;
 }
 
-function sections(explanation: Explanation, now: number): [string, string[]][] {
+type Why = (reason: Reason) => string;
+
+function sections(explanation: Explanation, now: number, why: Why): [string, string[]][] {
   const {steps, scope, row, seeds, priority, selections, passedOver, captures, parses, links, host} =
     explanation;
   const at = (time: Date) =>
@@ -119,14 +120,14 @@ function sections(explanation: Explanation, now: number): [string, string[]][] {
       scope === null
         ? []
         : [
-            `${scope.accepted ? 'accepted' : `rejected, ${because(scope.reason)}`}${scope.rule ? `; rule ${scope.rule}` : ''}`,
+            `${scope.accepted ? 'accepted' : `rejected, ${why(scope.reason)}`}${scope.rule ? `; rule ${scope.rule}` : ''}`,
           ],
     ],
     [
       'injected',
       seeds.map(
         (seed) =>
-          `${at(seed.injected_time)} by ${seed.source}:${seed.line}: ${seed.outcome}${seed.reason ? `, ${because(seed.reason)}` : ''}`,
+          `${at(seed.injected_time)} by ${seed.source}:${seed.line}: ${seed.outcome}${seed.reason ? `, ${why(seed.reason)}` : ''}`,
       ),
     ],
     [
@@ -142,7 +143,7 @@ function sections(explanation: Explanation, now: number): [string, string[]][] {
       row === null
         ? []
         : [
-            `${row.status}${row.reason === null ? '' : `, ${because(row.reason)}`}; score ${row.score}, ${counted(row.visits, 'visit')}, ${counted(row.changes, 'change')}, ${counted(row.retries, 'failure')} since the last success, ${counted(row.inlinks, 'page links', 'pages link')} to it`,
+            `${row.status}${row.reason === null ? '' : `, ${why(row.reason)}`}; score ${row.score}, ${counted(row.visits, 'visit')}, ${counted(row.changes, 'change')}, ${counted(row.retries, 'failure')} since the last success, ${counted(row.inlinks, 'page links', 'pages link')} to it`,
           ],
     ],
     ['priority', priority === null ? [] : [priorityText(priority)]],
@@ -165,19 +166,19 @@ function sections(explanation: Explanation, now: number): [string, string[]][] {
       'passed over',
       passedOver.map(
         (one) =>
-          `segment ${one.segment} (${at(one.time)}): ${passing(one)}${one.present ? '; by the present crawldb, as that one is kept no more' : ''}`,
+          `segment ${one.segment} (${at(one.time)}): ${passing(one, why)}${one.present ? '; by the present crawldb, as that one is kept no more' : ''}`,
       ),
     ],
-    ['fetched', captures.map((one) => captureText(one, at))],
+    ['fetched', captures.map((one) => captureText(one, at, why))],
     [
       'parsed',
       parses.map(
         (one) =>
-          `segment ${one.segment}, parse ${one.parse_id}: ${one.status}${one.reason === null ? '' : `, ${because(one.reason)}`}; ${[one.content_mime_detected, one.content_charset, one.text_length === null ? null : `${count(one.text_length)} characters`, counted(one.outlinks, 'link'), one.robots_noindex ? 'noindex' : null, one.robots_nofollow ? 'nofollow' : null, one.title === null ? null : `“${one.title}”`].filter(Boolean).join(', ')}`,
+          `segment ${one.segment}, parse ${one.parse_id}: ${one.status}${one.reason === null ? '' : `, ${why(one.reason)}`}; ${[one.content_mime_detected, one.content_charset, one.text_length === null ? null : `${count(one.text_length)} characters`, counted(one.outlinks, 'link'), one.robots_noindex ? 'noindex' : null, one.robots_nofollow ? 'nofollow' : null, one.title === null ? null : `“${one.title}”`].filter(Boolean).join(', ')}`,
       ),
     ],
     ['robots.txt', robotsText(explanation, at)],
-    ['host', hostText(host, at)],
+    ['host', hostText(host, at, now)],
     [
       'links to it',
       links.total === 0
@@ -186,18 +187,18 @@ function sections(explanation: Explanation, now: number): [string, string[]][] {
             `${counted(links.total, 'link')}, ${count(links.accepted)} accepted${Object.keys(links.reasons).length === 0 ? '' : `; rejected: ${reasonList(links.reasons)}`}`,
             ...links.newest.map(
               (link) =>
-                `${link.accepted ? '+' : '-'} ${link.from_url} (${link.kind}${link.anchor ? `, “${link.anchor.slice(0, 60)}”` : ''})${link.reason === null ? '' : ` ${because(link.reason)}`}${link.rule ? `, rule ${link.rule}` : ''}`,
+                `${link.accepted ? '+' : '-'} ${link.from_url} (${link.kind}${link.anchor ? `, “${link.anchor.slice(0, 60)}”` : ''})${link.reason === null ? '' : ` ${why(link.reason)}`}${link.rule ? `, rule ${link.rule}` : ''}`,
             ),
           ],
     ],
   ];
 }
 
-function captureText(one: Explanation['captures'][number], at: (time: Date) => string): string {
+function captureText(one: Explanation['captures'][number], at: (time: Date) => string, why: Why): string {
   const facts = [
     one.fetch_status === null ? null : `HTTP ${one.fetch_status}`,
     one.status,
-    one.reason === null ? null : because(one.reason),
+    one.reason === null ? null : why(one.reason),
     one.reason_detail,
     one.fetch_redirect === null ? null : `to ${one.fetch_redirect}`,
     one.content_length === null
@@ -226,7 +227,11 @@ function robotsText({robots}: Explanation, at: (time: Date) => string): string[]
   ];
 }
 
-function hostText({state, stats, rule}: Explanation['host'], at: (time: Date) => string): string[] {
+function hostText(
+  {state, stats, rule}: Explanation['host'],
+  at: (time: Date) => string,
+  now: number,
+): string[] {
   const lines: string[] = [];
   if (stats)
     lines.push(
@@ -234,7 +239,7 @@ function hostText({state, stats, rule}: Explanation['host'], at: (time: Date) =>
     );
   if (state)
     lines.push(
-      `may be asked ${at(state.next_allowed_time)}; delay ${span(state.delay_ms)} by ${state.delay_term}${state.failures > 0 ? `; ${counted(state.failures, 'failure')} in a row, last ${state.last_reason}` : ''}`,
+      `may be asked ${state.next_allowed_time.getTime() <= now ? 'now' : at(state.next_allowed_time)}; delay ${span(state.delay_ms)} by ${state.delay_term}${state.failures > 0 ? `; ${counted(state.failures, 'failure')} in a row, last ${state.last_reason}` : ''}`,
     );
   if (rule) lines.push(`rule by hand: ${ruleText(rule)}`);
   return lines;

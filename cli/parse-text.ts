@@ -1,7 +1,8 @@
+import type {DroppedParses} from '../jobs/parse-drop.ts';
 import type {SwitchedParses} from '../jobs/parse-use.ts';
 import type {RunReport} from '../jobs/run-job.ts';
 import {closing} from './closing.ts';
-import {counted} from './words.ts';
+import {counted, bytes as size} from './words.ts';
 
 const whyKept = {
   absent: 'has no such parse',
@@ -22,5 +23,24 @@ export function switchClosing(report: RunReport, name: string): string[] {
         ({segment, current, why}) => `segment ${segment} ${whyKept[why]}; it keeps ${current ?? 'no parse'}`,
       ),
     closing(report, `parse ${name}: current in ${counted(switched.length, 'segment')}`),
+  ];
+}
+
+const whyStays = {
+  current: 'it is current',
+  applied: 'its links are in the crawldb until the next updatedb',
+} as const;
+
+/** What went, and where it stays. */
+export function dropClosing(report: RunReport): string[] {
+  const [facts] = report.facts as unknown as readonly DroppedParses[]; // of the one task; none where it was only planned
+  if (facts === undefined) return [];
+  const {parse, dropped, kept, bytes} = facts;
+  return [
+    ...kept.map(({segment, why}) => `segment ${segment} keeps ${parse}: ${whyStays[why]}`),
+    closing(
+      report,
+      `parse ${parse}: removed from ${counted(dropped.length, 'segment')}; its ${size(bytes)} go when no manifest names them`,
+    ),
   ];
 }

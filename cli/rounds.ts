@@ -3,7 +3,7 @@ import {readSnapshot} from '../jobs/read-crawl.ts';
 import type {RunReport} from '../jobs/run-job.ts';
 import {defaultValue} from '../lib/kinds.ts';
 import type {OptionDeclarations, OptionValues} from '../lib/options.ts';
-import {closing, counterOf, parts, reasonList} from './closing.ts';
+import {closing, counterOf, parts, reasonList, stepClosing} from './closing.ts';
 import type {CommandContext, JobSettings} from './command.ts';
 import {counted, span} from './words.ts';
 
@@ -61,12 +61,13 @@ export function fetchOutcome(report: RunReport): string {
   });
 }
 
-export function fetchClosing(report: RunReport): string[] {
+/** @param goesOn the same command takes the next step */
+export function fetchClosing(report: RunReport, goesOn = false): string[] {
   const {plan, reasons} = report;
   const why = reasonList(reasons);
   const stop = fetchStop(report);
   return [
-    closing(report, `segment ${plan?.segment}: ${fetchOutcome(report)}`),
+    (goesOn ? stepClosing : closing)(report, `segment ${plan?.segment}: ${fetchOutcome(report)}`),
     ...(why === '' ? [] : [`reasons: ${why}`]),
     ...(stop === 'disk'
       ? ['stopped: less free space than storage.min_free; the next fetch goes on from here']

@@ -64,6 +64,11 @@ export const errorCodes = {
     exit: 2,
     advice: 'Parse the whole segments under that name: crawl parse --as NAME',
   },
+  PARSE_IN_USE: {
+    doc: 'Segments show the parse, or the crawldb has taken its links, so it cannot be removed.',
+    exit: 2,
+    advice: 'Make another one current and apply it: crawl parse --use NAME && crawl updatedb',
+  },
   HOST_UNKNOWN: {
     doc: 'The crawl has not heard of that host.',
     exit: 2,

@@ -48,12 +48,14 @@ export const command = defineCommand({
     let code: ExitCode = exitCodes.done;
     for (const segment of segments) {
       const report = await fetchSegment(context, segment, {...fetchOptions, segment});
+      const stop = fetchStop(report);
       await close(
         context,
         report,
-        report.outcome === 'nothing' ? [`segment ${segment} is fetched already`] : fetchClosing(report),
+        report.outcome === 'nothing'
+          ? [`segment ${segment} is fetched already`]
+          : fetchClosing(report, parseAfter && stop !== 'disk'),
       );
-      const stop = fetchStop(report);
       if (stop !== undefined) code = exitCodes.stopped;
       if (stop === 'disk') return code;
     }

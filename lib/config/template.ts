@@ -43,7 +43,7 @@ export function configTemplate(given: Readonly<Record<string, string>> = {}): st
     '# CRAWL_SECTION_KEY in the environment and --set section.key=value win over this file.',
   ];
   for (const [section, members] of Object.entries(settings)) {
-    lines.push('', `# ${sectionDocs[section as keyof typeof settings]}`, `${section}:`);
+    lines.push('', ...wrap(sectionDocs[section as keyof typeof settings], '# '), `${section}:`);
     for (const [key, declaration] of Object.entries<OptionDeclaration>(members)) {
       const text = given[`${section}.${key}`];
       lines.push(...wrap(describe(declaration), '  # '));

@@ -63,8 +63,8 @@ export interface SegmentInfo {
   readonly current?: string;
   /** The parse that updatedb has applied (`null`: applied unparsed). Absent: the segment is open, and its URLs are locked. */
   readonly applied?: string | null;
-  /** The parse that invertlinks has applied. */
-  readonly inverted?: string;
+  /** The parse that invertlinks has applied; null: one that was removed since. */
+  readonly inverted?: string | null;
   /** Hash of the list of captures in the crawl that it was merged from, where names had to change. */
   readonly merged_from?: string;
 }

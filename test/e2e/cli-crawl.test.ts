@@ -5,6 +5,7 @@ import {createServer} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import {join} from 'node:path';
 import {type TestContext, test} from 'node:test';
+import {reasonFacts} from '../../lib/schema/reason.ts';
 import {takeLocks} from '../../lib/store/lock.ts';
 import {crawl, temporaryFolder} from '../support/cli.ts';
 
@@ -64,6 +65,7 @@ test('a round by hand: what each command says, and that each may be repeated', a
   assert.equal(fetched.code, 0, fetched.stderr);
   assert.match(fetched.stderr, new RegExp(`segment ${segment}: 1 fetched`));
   assert.match(fetched.stderr, /parsed 1 page, \d links/);
+  assert.deepEqual(fetched.stderr.match(/next: .*/g), ['next: crawl updatedb'], 'it parses by itself');
   assert.match((await crawl(cwd, ['fetch'])).stderr, /no segment waits to be fetched/);
   assert.match((await crawl(cwd, ['drop', segment])).stderr, /dropping it loses its captures/);
   assert.match((await crawl(cwd, ['explain', `${origin}/a`])).stdout, /not applied; next: crawl updatedb/);
@@ -119,7 +121,14 @@ test('crawl run: from nothing to the end, then the questions that people ask', a
     await explain(`${origin}/b`),
     /Fetched; it is due again in[\s\S]*links to it +2 links, 2 accepted/,
   );
-  assert.match(await explain(`${origin}/gone`), /Gone: http_404/);
+  const gone = await explain(`${origin}/gone`);
+  assert.match(gone, /Gone: http_404/);
+  assert.equal(
+    gone.split(reasonFacts('http_404').doc.replace(/\.$/, '')).length,
+    2,
+    'a reason is explained once',
+  );
+  assert.match(gone, /may be asked now/);
   assert.match(
     await explain(`${origin}/private/x`),
     /robots_denied[\s\S]*forbidden \(line 2: Disallow: \/private\/\)/,

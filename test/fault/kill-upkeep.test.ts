@@ -6,11 +6,12 @@ import {generate} from '../../jobs/generate.ts';
 import {inject} from '../../jobs/inject.ts';
 import {invertlinks} from '../../jobs/invertlinks.ts';
 import {updatedb} from '../../jobs/updatedb.ts';
+import type {ParseRow} from '../../lib/schema/parse.ts';
 import type {CrashPoint} from '../../lib/store/crash-points.ts';
 import {crawlProcess} from '../support/built-command.ts';
 import {crawl, query} from '../support/command.ts';
 import {defaultOptions} from '../support/default-options.ts';
-import {type JobHarness, jobHarness} from '../support/job-harness.ts';
+import {commitRows, type JobHarness, jobHarness} from '../support/job-harness.ts';
 import {fetchSegment, page, type SmallWeb} from '../support/small-web.ts';
 import {temporaryFolder} from '../support/temporary-crawl.ts';
 
@@ -42,6 +43,7 @@ const contents = [
   `SELECT 'seed' AS kind, text FROM seeds WHERE outcome <> 'known'`,
   `SELECT 'capture', url FROM captures`,
   `SELECT 'list', url FROM fetchlist`,
+  `SELECT 'parse', concat_ws(' ', url, parse_id) FROM parse_all`,
   `SELECT 'row', concat_ws(' ', url, status, reason, depth, score, visits, duplicate_of, inlinks) FROM crawldb`,
   `SELECT 'link', concat_ws(' ', source_url, target_url) FROM linkdb`,
   `SELECT 'host', concat_ws(' ', url_host_name, urls, fetched, duplicates, pages_fetched) FROM hoststats`,
@@ -57,10 +59,14 @@ test('commands about the whole crawl, killed before or after their manifest, lea
   const base = harness.dir;
   const other = await rounds(t, 'http://two.test/');
   const [segment] = (await harness.head()).segments;
+  const pages = await harness.sql<ParseRow>(`SELECT * FROM parse WHERE segment = '${segment}'`);
+  const trial = pages.map((row) => ({...row, parse_id: 'trial'}));
+  await commitRows(harness, [{slot: `segments/${segment}/parse/trial`, table: 'parse', rows: trial}]);
   const unchanged = await contentsOf(base);
   for (const words of [
     ['dedup', '--set', 'dedup.exact=true'],
     ['drop', segment!, '--force'],
+    ['parse', '--drop', 'trial'],
     ['sitemap', `${home}sitemap.xml`],
     ['rekey', '--set', 'url.strip_www=true'],
     ['merge', other.dir],
@@ -81,9 +87,9 @@ test('commands about the whole crawl, killed before or after their manifest, lea
       assert.equal(after, point === 'manifest_created');
       assert.deepEqual(await contentsOf(dir), after ? finished : unchanged, `${words[0]} killed at ${point}`);
       const again = await crawl([...words, '-C', dir]);
-      // A segment that was dropped cannot be dropped again
+      // What was dropped cannot be dropped again
       assert.ok(
-        again.code === 0 || (after && words[0] === 'drop'),
+        again.code === 0 || (after && words.some((word) => word.endsWith('drop'))),
         `${words[0]} after ${point}: ${again.stderr}`,
       );
       assert.deepEqual(await contentsOf(dir), finished, `${words[0]} run again after ${point}`);

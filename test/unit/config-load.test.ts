@@ -31,6 +31,13 @@ test('the template gives the defaults, as it is and with each setting uncommente
   assert.equal(inFile, withDefault);
 });
 
+test('what the template says is no wider than a screen', () => {
+  const wide = configTemplate()
+    .split('\n')
+    .filter((line) => /^ *# \S+ \S/.test(line) && !/^ *# \w+:/.test(line) && line.length > 105);
+  assert.deepEqual(wide, []);
+});
+
 test('given settings stand in the template as values', () => {
   const text = configTemplate({
     'agent.contact': 'https://example.org/bot',
