@@ -4,6 +4,7 @@ import {startThread} from '../lib/thread.ts';
 import type {StageContext} from './executor.ts';
 import type {Skip, Task, TaskResult} from './job.ts';
 import type {FromWorker, ToWorker} from './worker-messages.ts';
+import {lookAfter, WorkWatch} from './worker-watch.ts';
 
 /**
  * The executor's side of worker threads. A thread that hangs or dies while it works on a guarded piece is replaced,
@@ -40,11 +41,10 @@ function runOnce(module: URL, task: Task, attempt: number, stage: StageContext):
   const worker = takeIdle(thread) ?? watchIdle(startWorker());
   worker.ref();
   return new Promise<Outcome>((resolve, reject) => {
-    let guarded: string | null = null;
-    let watchdog: NodeJS.Timeout | undefined;
+    const watch = new WorkWatch();
     const abort = (): void => worker.postMessage({type: 'abort'} satisfies ToWorker);
     const settle = (keep: boolean): void => {
-      clearTimeout(watchdog);
+      endLooks();
       stage.effects.signal.removeEventListener('abort', abort);
       worker.off('message', onMessage).off('error', onError).off('exit', onExit);
       if (keep) {
@@ -52,20 +52,17 @@ function runOnce(module: URL, task: Task, attempt: number, stage: StageContext):
         idle.push({worker, thread});
       } else void worker.terminate();
     };
-    const lost = (reason: Skip['reason'], detail: string): void => {
+    const lost = (reason: Skip['reason'], detail: string, piece = watch.piece): void => {
       settle(false);
-      if (guarded !== null) resolve({skip: {key: guarded, reason, detail}});
+      if (piece !== null) resolve({skip: {key: piece.key, reason, detail}});
       else
         reject(
           new CrawlError('TASK_FAILED', `the thread of task ${task.stage}-${task.part} ended: ${detail}`),
         );
     };
-    const watch = (key: string | null, limitMs: number | undefined): void => {
-      guarded = key;
-      clearTimeout(watchdog);
-      if (key !== null && limitMs !== undefined)
-        watchdog = setTimeout(() => lost('parse_timeout', `no end after ${limitMs} ms`), limitMs);
-    };
+    const endLooks = lookAfter(watch, (piece) =>
+      lost('parse_timeout', `no end after ${piece.limitMs} ms`, piece),
+    );
     const onMessage = (message: FromWorker): void => {
       if (message.type === 'done') {
         settle(true);
@@ -74,8 +71,7 @@ function runOnce(module: URL, task: Task, attempt: number, stage: StageContext):
         settle(true);
         reject(toError(message, task));
       } else if (message.type === 'log') stage.effects.log(message.level, message.event, message.fields);
-      else if (message.type === 'progress') stage.progress(message.point);
-      else watch(message.key, message.limitMs);
+      else stage.progress(message.point);
     };
     const onError = (error: unknown): void =>
       lost('parse_failed', error instanceof Error ? error.message : String(error));
@@ -88,6 +84,7 @@ function runOnce(module: URL, task: Task, attempt: number, stage: StageContext):
         module: module.href,
         task,
         name: {dir: stage.dir, run: stage.run, stage: task.stage, part: task.part, attempt},
+        watch: watch.memory,
       },
     } satisfies ToWorker);
   });

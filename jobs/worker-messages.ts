@@ -8,6 +8,8 @@ export interface WorkOrder {
   readonly module: string;
   readonly task: Task;
   readonly name: AttemptName;
+  /** Where the thread says what it works on. */
+  readonly watch: SharedArrayBuffer;
 }
 
 export type ToWorker = {readonly type: 'run'; readonly order: WorkOrder} | {readonly type: 'abort'};
@@ -27,5 +29,4 @@ export type FromWorker =
       readonly event: string;
       readonly fields: Readonly<Record<string, unknown>> | undefined;
     }
-  | {readonly type: 'progress'; readonly point: Progress}
-  | {readonly type: 'guard'; readonly key: string | null; readonly limitMs: number | undefined};
+  | {readonly type: 'progress'; readonly point: Progress};

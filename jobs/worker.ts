@@ -4,6 +4,7 @@ import {AttemptStore} from '../lib/store/task-store.ts';
 import {realEffects} from './effects.ts';
 import type {Task, TaskContext, TaskResult} from './job.ts';
 import type {FromWorker, ToWorker, WorkOrder} from './worker-messages.ts';
+import {WorkWatch} from './worker-watch.ts';
 
 /** A worker thread of the embedded executor: does one task after another. Never loads DuckDB. */
 if (parentPort === null) throw new Error('jobs/worker.ts runs as a worker thread only');
@@ -29,16 +30,20 @@ port.on('message', (message: ToWorker) => {
   );
 });
 
-async function runOrder({module, task, name}: WorkOrder, signal: AbortSignal): Promise<FromWorker> {
+async function runOrder(
+  {module, task, name, watch: memory}: WorkOrder,
+  signal: AbortSignal,
+): Promise<FromWorker> {
   const {runTask} = (await import(module)) as {runTask(task: Task, ctx: TaskContext): Promise<TaskResult>}; // the job's declared worker module
   const store = new AttemptStore(name);
+  const watch = new WorkWatch(memory);
   const context: TaskContext = {
     ...realEffects((level, event, fields) => send({type: 'log', level, event, fields}), signal),
     run: name.run,
     attempt: name.attempt,
     leaseOk: () => true,
     progress: (point) => send({type: 'progress', point}),
-    guard: (key, limitMs) => send({type: 'guard', key, limitMs}),
+    guard: (key, limitMs) => watch.set(key, limitMs),
     store,
   };
   try {

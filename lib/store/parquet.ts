@@ -8,10 +8,10 @@ import type {Column, Row, Table} from '../schema/table.ts';
 import {syncFolder} from './durable.ts';
 import type {FileRef} from './manifest-types.ts';
 import {TableReader} from './parquet-read.ts';
+import {RowGroup} from './row-group.ts';
 import type {TableFile} from './store.ts';
 import {fileDigest, fileError, syncFile} from './table-io.ts';
 import {parquetSchema, tableMetadata} from './table-schema.ts';
-import {TextArena} from './text-arena.ts';
 
 /**
  * Rows of a group are held until their values come to this many bytes. Measured 2026-11: reading payloads
@@ -21,6 +21,9 @@ import {TextArena} from './text-arena.ts';
 const groupBytes = 8 * 2 ** 20;
 /** Chosen: DuckDB's own number of rows in a group. */
 const groupRows = 122_880;
+
+/** Rows taken over at a time: so many may come above {@link groupBytes}. Chosen: links of a page. Of payloads one. */
+const rowsAtOnce = 64;
 
 /**
  * Columns kept as they are, since most payloads are compressed already and none is ever compared: PLAIN,
@@ -89,14 +92,10 @@ class ParquetTableFile<T extends Table> implements TableFile<T> {
   readonly #hash = createHash('sha256');
   #size = 0;
   #rows = 0;
+  readonly #rowsAtOnce: number;
   #least: bigint | undefined;
   #greatest: bigint | undefined;
-  /** Values of the group being filled, a list a column. */
-  #pending: unknown[][] = [];
-  #pendingBytes = 0;
-  /** Prose of the group being filled. */
-  readonly #arena = new TextArena();
-  readonly #prose: readonly boolean[];
+  readonly #group: RowGroup<T>;
 
   constructor(table: T, path: string, key: string) {
     this.table = table;
@@ -105,14 +104,16 @@ class ParquetTableFile<T extends Table> implements TableFile<T> {
     this.#names = Object.keys(table.columns);
     this.#columns = Object.values(table.columns);
     this.#keyColumn = keyColumn(table);
-    this.#prose = this.#names.map((name) => proseColumns.has(name));
-    this.#pending = this.#names.map(() => []);
+    this.#group = new RowGroup(table, proseColumns);
+    this.#rowsAtOnce = this.#names.some((name) => rawColumns.has(name)) ? 1 : rowsAtOnce;
   }
 
   async write(rows: readonly Row<T>[]): Promise<void> {
-    for (const row of rows) {
-      this.#add(row);
-      if (this.#pendingBytes >= groupBytes || this.#pending[0]!.length >= groupRows) await this.#flush();
+    for (let from = 0; from < rows.length; from += this.#rowsAtOnce) {
+      const some = rows.length <= this.#rowsAtOnce ? rows : rows.slice(from, from + this.#rowsAtOnce);
+      this.#group.add(some);
+      this.#widenRange(some);
+      if (this.#group.bytes >= groupBytes || this.#group.rows >= groupRows) await this.#flush();
     }
   }
 
@@ -152,7 +153,7 @@ class ParquetTableFile<T extends Table> implements TableFile<T> {
   async discard(): Promise<void> {
     await this.#handle?.close();
     this.#handle = undefined;
-    this.#pending = this.#names.map(() => []);
+    this.#group.clear();
     await rm(this.path, {force: true});
   }
 
@@ -171,41 +172,26 @@ class ParquetTableFile<T extends Table> implements TableFile<T> {
     };
   }
 
-  #add(row: Row<T>): void {
-    const values: Readonly<Record<string, unknown>> = row;
-    for (let i = 0; i < this.#names.length; i++) {
-      const value = values[this.#names[i]!];
-      if (value === undefined || (value === null && !this.#columns[i]!.nullable))
-        throw new CrawlError(
-          'INTERNAL',
-          `a row of ${this.table.name} has ${value} at the column ${this.#names[i]}`,
-        );
-      this.#pending[i]!.push(
-        this.#prose[i] && typeof value === 'string'
-          ? this.#arena.encode(value)
-          : this.#columns[i]!.type === 'count' && value !== null
-            ? BigInt(value as number)
-            : value,
-      );
-      this.#pendingBytes += sizeOf(value);
-    }
-    if (this.#keyColumn !== undefined) {
-      const key = values[this.#keyColumn];
-      if (typeof key === 'bigint') {
-        if (this.#least === undefined || key < this.#least) this.#least = key;
-        if (this.#greatest === undefined || key > this.#greatest) this.#greatest = key;
-      }
+  #widenRange(rows: readonly Row<T>[]): void {
+    if (this.#keyColumn === undefined) return;
+    let last: unknown;
+    for (const row of rows as readonly Readonly<Record<string, unknown>>[]) {
+      const key = row[this.#keyColumn];
+      if (typeof key !== 'bigint' || key === last) continue;
+      last = key;
+      if (this.#least === undefined || key < this.#least) this.#least = key;
+      if (this.#greatest === undefined || key > this.#greatest) this.#greatest = key;
     }
   }
 
   async #flush(last = false): Promise<void> {
     const writer = await this.#open();
-    const rows = this.#pending[0]?.length ?? 0;
+    const {rows} = this.#group;
     if (rows > 0) {
       const columnData = this.#names.map((name, i): ColumnSource => {
-        const data = this.#pending[i]!;
+        const data = this.#group.columns[i]!;
         if (rawColumns.has(name)) return {name, data, encoding: 'PLAIN', codec: 'UNCOMPRESSED'};
-        if (this.#prose[i]) return {name, data, encoding: 'PLAIN', codec: 'BROTLI'};
+        if (proseColumns.has(name)) return {name, data, encoding: 'PLAIN', codec: 'BROTLI'};
         switch (this.#columns[i]!.type) {
           case 'boolean': // in RLE, the writer's own choice, parquetjs reads garbage (measured 2026-11)
             return {name, data, encoding: 'PLAIN'};
@@ -217,9 +203,7 @@ class ParquetTableFile<T extends Table> implements TableFile<T> {
       });
       writer.write({columnData, rowGroupSize: rows});
       this.#rows += rows;
-      this.#pending = this.#names.map(() => []);
-      this.#pendingBytes = 0;
-      this.#arena.clear();
+      this.#group.clear();
     }
     if (last) writer.finish();
     await this.#drain();
@@ -296,11 +280,4 @@ function checkNulls(table: Table, reader: TableReader<Table>): void {
       if (nulls !== undefined && nulls > 0n)
         throw new CrawlError('INTERNAL', `${reader.path}: ${nulls} rows of ${table.name} have no ${name}`);
     }
-}
-
-/** Bytes that a value takes, about. */
-function sizeOf(value: unknown): number {
-  if (typeof value === 'string') return value.length + 4;
-  if (value instanceof Uint8Array) return value.byteLength + 4;
-  return 8;
 }

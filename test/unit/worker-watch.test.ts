@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import {test} from 'node:test';
+import {lookAfter, lookMs, type WatchedPiece, WorkWatch} from '../../jobs/worker-watch.ts';
+
+test('what one side writes the other reads, whatever its letters', () => {
+  const thread = new WorkWatch();
+  const executor = new WorkWatch(thread.memory);
+  assert.equal(executor.piece, null);
+  thread.set('página-✓', 1500);
+  assert.deepEqual(executor.piece, {key: 'página-✓', limitMs: 1500});
+  thread.set('p');
+  assert.deepEqual(executor.piece, {key: 'p', limitMs: undefined});
+  thread.set('');
+  assert.deepEqual(executor.piece, {key: '', limitMs: undefined});
+  thread.set(null);
+  assert.equal(executor.piece, null);
+});
+
+test('a name of work that does not fit is refused, not cut', () => {
+  assert.throws(() => new WorkWatch().set('x'.repeat(20_000)), {code: 'INTERNAL'});
+});
+
+test('a piece is late after its own time, counted in looks', (t) => {
+  t.mock.timers.enable({apis: ['setInterval']});
+  const watch = new WorkWatch();
+  const late: WatchedPiece[] = [];
+  lookAfter(watch, (piece) => late.push(piece));
+  watch.set('first', 3 * lookMs);
+  t.mock.timers.tick(3 * lookMs); // the first look sees that it has begun
+  assert.deepEqual(late, []);
+  watch.set('first', 3 * lookMs); // again: from the start
+  t.mock.timers.tick(3 * lookMs);
+  assert.deepEqual(late, []);
+  t.mock.timers.tick(lookMs);
+  assert.deepEqual(late, [{key: 'first', limitMs: 3 * lookMs}]);
+});
+
+test('neither nothing in hand, nor a piece without limit, is late', (t) => {
+  t.mock.timers.enable({apis: ['setInterval']});
+  const watch = new WorkWatch();
+  const end = lookAfter(watch, () => assert.fail('late'));
+  t.mock.timers.tick(100 * lookMs);
+  watch.set('loading');
+  t.mock.timers.tick(100 * lookMs);
+  watch.set('page', lookMs);
+  watch.set(null);
+  t.mock.timers.tick(100 * lookMs);
+  watch.set('page', lookMs);
+  end();
+  t.mock.timers.tick(100 * lookMs);
+});
