@@ -143,7 +143,7 @@ function sections(explanation: Explanation, now: number, why: Why): [string, str
       row === null
         ? []
         : [
-            `${row.status}${row.reason === null ? '' : `, ${why(row.reason)}`}; score ${row.score}, ${counted(row.visits, 'visit')}, ${counted(row.changes, 'change')}, ${counted(row.retries, 'failure')} since the last success, ${counted(row.inlinks, 'page links', 'pages link')} to it`,
+            `${row.status}${row.reason === null ? '' : `, ${why(row.reason)}`}; score ${row.score}, ${counted(row.visits, 'visit')}, ${counted(row.changes, 'change')}, ${counted(row.retries, 'failure')} since the last success, ${counted(row.inlinks, 'page links', 'pages link')} to it${row.history_frozen === true ? '; its history leaves out a visit that came to be known too late' : ''}`,
           ],
     ],
     ['priority', priority === null ? [] : [priorityText(priority)]],

@@ -31,7 +31,7 @@ WITH state AS (
     min(fetch_interval_s) FILTER (fixed_interval) AS fixed_interval_s,
     CASE WHEN getvariable('shared') THEN max(visits) ELSE sum(visits) END::INTEGER AS visits,
     CASE WHEN getvariable('shared') THEN max(changes) ELSE sum(changes) END::INTEGER AS changes,
-    min(sitemap_depth) AS sitemap_depth, min(metadata) AS metadata, max(updated_segment) AS updated_segment
+    min(sitemap_depth) AS sitemap_depth, min(metadata) AS metadata, bool_or(history_frozen) AS frozen, max(updated_segment) AS updated_segment
   FROM member GROUP BY ALL
 )
 SELECT s.* EXCLUDE (origin) REPLACE (
@@ -46,7 +46,7 @@ SELECT s.* EXCLUDE (origin) REPLACE (
   u.visit_history AS visit_history, u.change_rate AS change_rate,
   u.hints_followed AS hints_followed, u.hints_right AS hints_right,
   t.visits AS visits, t.changes AS changes, t.updated_segment AS updated_segment,
-  t.sitemap_depth AS sitemap_depth
+  t.sitemap_depth AS sitemap_depth, t.frozen AS history_frozen
 )
 FROM state s
 JOIN success u USING (host_key, url_key)

@@ -7,22 +7,23 @@
 -- score, then https, then the shorter URL, then the one seen first, then the URL. If it goes, the next takes its place.
 
 -- step: page
--- Pages that can repeat others, with what decides; standing is what they were found to repeat so far, if anything.
-CREATE VIEW page AS
+-- Pages that can repeat others, with what decides; standing and repeated are by what and which page they repeat so far, if any.
+CREATE OR REPLACE VIEW page AS
 SELECT
   host_key, url_key, url, signature, text_signature, simhash, canonical_url, score, discovered_time,
   CASE getvariable('place')
     WHEN 'host' THEN url_host_name WHEN 'domain' THEN url_host_registered_domain ELSE ''
   END AS place,
-  CASE WHEN status = 'duplicate' THEN coalesce(duplicate_kind, 'exact') END AS standing
+  CASE WHEN status = 'duplicate' THEN coalesce(duplicate_kind, 'exact') END AS standing,
+  coalesce(duplicate_of, similar_to) AS repeated
 FROM current_row
 WHERE status IN ('fetched', 'notmodified', 'duplicate') AND sitemap_depth IS NULL;
 
-CREATE TABLE repetition (host_key UBIGINT, url_key UBIGINT, kind VARCHAR, winner VARCHAR);
+CREATE OR REPLACE TABLE repetition (host_key UBIGINT, url_key UBIGINT, kind VARCHAR, winner VARCHAR);
 
 -- Of each fingerprint within a place all pages but the best, with the URL of that one. `members` names a view of pages
 -- with their fingerprint.
-CREATE MACRO behind_best(members) AS TABLE
+CREATE OR REPLACE MACRO behind_best(members) AS TABLE
 WITH member AS (
   SELECT * FROM query_table(members)
 ), vote AS (
@@ -38,9 +39,34 @@ WINDOW best AS (
 )
 QUALIFY row_number() OVER best > 1;
 
+-- step: affected
+-- Where only some rows have changed. Views: touched (these rows as current_row has them) and former_row (the same as they
+-- were, and rows that are gone from the crawldb). Fingerprints whose group of equal pages may have changed; texts of all
+-- pages whose standing among exact equals is looked at; URLs that are no pages any more, whatever repeated them.
+CREATE OR REPLACE TABLE fingerprint AS
+SELECT signature, text_signature FROM touched
+UNION ALL
+SELECT signature, text_signature FROM former_row;
+
+CREATE OR REPLACE TABLE affected AS SELECT DISTINCT signature FROM fingerprint WHERE signature IS NOT NULL;
+
+CREATE OR REPLACE TABLE affected_text AS
+SELECT DISTINCT text_signature FROM (
+  SELECT text_signature FROM fingerprint
+  UNION ALL
+  SELECT text_signature FROM page SEMI JOIN affected USING (signature)
+) WHERE text_signature IS NOT NULL AND getvariable('text') <> 'off';
+
+CREATE OR REPLACE TABLE lost_page AS
+SELECT url FROM former_row
+UNION
+SELECT url FROM touched
+EXCEPT
+SELECT url FROM touched WHERE status IN ('fetched', 'notmodified', 'duplicate');
+
 -- step: exact
 -- Tables: affected (the signatures to look at).
-CREATE VIEW exact_member AS
+CREATE OR REPLACE VIEW exact_member AS
 SELECT *, signature AS fingerprint FROM page SEMI JOIN affected USING (signature)
 WHERE getvariable('exact') <> 'off';
 INSERT INTO repetition SELECT host_key, url_key, 'exact', winner FROM behind_best('exact_member');
@@ -48,7 +74,7 @@ INSERT INTO repetition SELECT host_key, url_key, 'exact', winner FROM behind_bes
 -- step: text
 -- The same among pages that repeat none byte for byte. Tables: affected, affected_text (the text signatures to look at:
 -- also those of all pages whose standing among exact equals was looked at).
-CREATE VIEW text_member AS
+CREATE OR REPLACE VIEW text_member AS
 SELECT p.*, p.text_signature AS fingerprint
 FROM page p
 SEMI JOIN affected_text USING (text_signature)
@@ -57,23 +83,38 @@ LEFT JOIN affected a ON a.signature = p.signature
 WHERE getvariable('text') <> 'off' AND (a.signature IS NOT NULL OR p.standing IS DISTINCT FROM 'exact');
 INSERT INTO repetition SELECT host_key, url_key, 'text', winner FROM behind_best('text_member');
 
+-- step: examined
+-- Of the pages that may be touched by that: those whose standing is looked at, and rows that are none any more.
+CREATE OR REPLACE TABLE examined AS
+SELECT host_key, url_key FROM repetition
+UNION
+SELECT host_key, url_key FROM page p SEMI JOIN affected USING (signature)
+UNION
+SELECT p.host_key, p.url_key FROM page p SEMI JOIN affected_text USING (text_signature)
+LEFT JOIN affected a USING (signature) WHERE a.signature IS NOT NULL OR p.standing IS DISTINCT FROM 'exact'
+UNION
+SELECT p.host_key, p.url_key FROM page p SEMI JOIN lost_page l ON l.url = p.repeated
+UNION
+SELECT host_key, url_key FROM touched
+WHERE duplicate_of IS NOT NULL OR duplicate_kind IS NOT NULL OR similar_to IS NOT NULL;
+
 -- step: keep_near
--- Near duplicates are looked for by dedup alone: until then a page stays what it was, as long as its text does. Tables:
--- examined, and old_row (rows as they were before a visit, of those that were visited).
+-- Near duplicates are looked for by dedup alone: until then a page stays what it was, as long as its text does and the
+-- page that it repeats is one.
 INSERT INTO repetition
-SELECT c.host_key, c.url_key, 'near', coalesce(o.duplicate_of, o.similar_to, c.duplicate_of, c.similar_to)
+SELECT c.host_key, c.url_key, 'near', coalesce(o.duplicate_of, o.similar_to, c.duplicate_of, c.similar_to) AS winner
 FROM current_row c
 SEMI JOIN examined e USING (host_key, url_key)
 ANTI JOIN repetition v USING (host_key, url_key)
-LEFT JOIN old_row o USING (host_key, url_key)
+LEFT JOIN former_row o USING (host_key, url_key)
 WHERE coalesce(o.duplicate_kind, c.duplicate_kind) = 'near'
   AND c.status IN ('fetched', 'notmodified', 'duplicate')
   AND (o.host_key IS NULL OR o.simhash IS NOT DISTINCT FROM c.simhash)
-  AND coalesce(o.duplicate_of, o.similar_to, c.duplicate_of, c.similar_to) IS NOT NULL;
+  AND winner NOT IN (SELECT url FROM lost_page);
 
 -- step: apply
 -- Rows whose standing changes. Tables: examined (the pages that were looked at, and those that repeat none any more).
-CREATE TABLE dedup_row AS
+CREATE OR REPLACE TABLE dedup_row AS
 WITH standing AS (
   SELECT
     c.*, v.winner, v.kind,
@@ -101,13 +142,13 @@ WHERE (d.status, d.duplicate_of, d.duplicate_kind, d.similar_to)
 
 -- step: every
 -- For the whole crawl: fingerprints that several pages have, and all that is or was marked.
-CREATE TABLE affected AS
+CREATE OR REPLACE TABLE affected AS
 SELECT signature FROM page WHERE signature IS NOT NULL GROUP BY signature HAVING count(*) > 1;
-CREATE TABLE affected_text AS
+CREATE OR REPLACE TABLE affected_text AS
 SELECT text_signature FROM page WHERE text_signature IS NOT NULL GROUP BY text_signature HAVING count(*) > 1;
 
 -- step: every_examined
-CREATE TABLE examined AS
+CREATE OR REPLACE TABLE examined AS
 SELECT host_key, url_key FROM repetition
 UNION
 SELECT host_key, url_key FROM current_row
@@ -116,7 +157,7 @@ WHERE status = 'duplicate' OR duplicate_of IS NOT NULL OR duplicate_kind IS NOT 
 -- step: near_page
 -- Pages with a fingerprint that repeat none so far, one for all that share one within a place; ranked by the order
 -- above, best first. The rank stands for the page while neighbours are looked for.
-CREATE TABLE near_page AS
+CREATE OR REPLACE TABLE near_page AS
 WITH alone AS (
   SELECT p.* FROM page p ANTI JOIN repetition v USING (host_key, url_key) WHERE p.simhash IS NOT NULL
 ), ordered AS (
@@ -129,7 +170,7 @@ WITH alone AS (
   FROM alone
 )
 SELECT * FROM ordered ORDER BY rank;
-CREATE TABLE near_print AS
+CREATE OR REPLACE TABLE near_print AS
 SELECT simhash, place, min(rank)::INTEGER AS rank FROM near_page GROUP BY ALL;
 
 -- step: near_pairs

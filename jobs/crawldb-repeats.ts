@@ -5,12 +5,14 @@ import {type Database, sqlString} from '../lib/store/duckdb.ts';
 import {readSql} from './sql-file.ts';
 import {rowsTable} from './task-database.ts';
 
-/** Marks pages that repeat others: what updatedb does for the pages of a round, and dedup for all. */
+/** Marks pages that repeat others: what updatedb and upkeep do for rows that they change, and dedup for all. */
 
 export const sql = readSql(import.meta.url, './crawldb-repeats.sql', [
   'page',
+  'affected',
   'exact',
   'text',
+  'examined',
   'keep_near',
   'apply',
   'every',
@@ -32,6 +34,21 @@ SET VARIABLE exact = ${rules.exact ? `'status'` : `'off'`};
 SET VARIABLE text = ${sqlString(rules.text)};
 SET VARIABLE near = ${sqlString(rules.near)};`);
   await db.run(sql.page);
+}
+
+/**
+ * Looks at the groups of equal pages that some rows are or were in, and puts the rows whose standing changes into the
+ * table `dedup_row`. Views: `current_row`, the crawldb as it will be; `touched`, the changed rows in it; `former_row`,
+ * those rows as they were, and rows that go.
+ *
+ * @returns how many of the rows in `dedup_row` are duplicates
+ */
+export async function markTouched(db: Database, rules: DedupRules): Promise<number> {
+  await beginMarks(db, rules);
+  for (const step of ['affected', 'exact', 'text', 'examined', 'keep_near', 'apply'] as const)
+    await db.run(sql[step]);
+  const [count] = await db.all<{n: number}>(`SELECT count(*) AS n FROM dedup_row WHERE status = 'duplicate'`);
+  return count?.n ?? 0;
 }
 
 /** Near duplicates among all pages that repeat none otherwise. Memory: 5 bytes a fingerprint that has a neighbour. */

@@ -1,5 +1,6 @@
 -- What each change of the crawldb brings with it. Tables: delta (the changed and new rows, one a URL), counted
--- (further additions to the counts of hosts); views: crawldb, hoststats.
+-- (further additions to the counts of hosts) and
+-- seed_counted (the same for seeds); views: crawldb, hoststats.
 
 -- step: before
 -- What the changed rows were; and no further additions, where the job has none.
@@ -7,8 +8,11 @@ CREATE TABLE IF NOT EXISTS counted (
   host_key UBIGINT, url_host_name VARCHAR, url_host_registered_domain VARCHAR,
   pages_fetched BIGINT, body_bytes BIGINT, over_budget BIGINT, novel_bytes BIGINT, seen_pages BIGINT, seen_new BIGINT
 );
+CREATE TABLE IF NOT EXISTS seed_counted (
+  seed VARCHAR, pages_fetched BIGINT, body_bytes BIGINT, novel_bytes BIGINT, over_budget BIGINT
+);
 CREATE TABLE before_delta AS
-SELECT host_key, url_key, status FROM crawldb_of('delta');
+SELECT host_key, url_key, status, seed, hop_type FROM crawldb_of('delta');
 
 -- step: hoststats
 -- Counts of each host: as they were, less the changed rows as they were, plus the changed rows as they are. Of recent
@@ -64,6 +68,49 @@ SELECT
   END::DOUBLE AS recent_new
 FROM part
 GROUP BY host_key;
+
+-- step: seed_changes
+-- By how much the counts of seeds change. A seed has the URLs that are its own by the rows, but for injected ones.
+CREATE TABLE seed_change AS
+SELECT
+  seed, sum(urls)::BIGINT AS urls, sum(pages_fetched)::BIGINT AS pages_fetched, sum(body_bytes)::BIGINT AS body_bytes,
+  sum(novel_bytes)::BIGINT AS novel_bytes, sum(over_budget)::BIGINT AS over_budget
+FROM (
+  SELECT seed, 1 AS urls, 0 AS pages_fetched, 0 AS body_bytes, 0 AS novel_bytes, 0 AS over_budget
+  FROM delta WHERE hop_type <> 'I'
+  UNION ALL
+  SELECT seed, -1, 0, 0, 0, 0 FROM before_delta WHERE hop_type <> 'I'
+  UNION ALL
+  SELECT seed, 0, pages_fetched, body_bytes, novel_bytes, over_budget FROM seed_counted
+)
+WHERE seed IS NOT NULL
+GROUP BY seed
+HAVING sum(urls) <> 0 OR sum(pages_fetched) <> 0 OR sum(body_bytes) <> 0 OR sum(over_budget) <> 0;
+
+-- step: seedstats
+-- View: seedstats.
+CREATE TABLE new_seedstats AS
+SELECT
+  seed, sum(urls)::BIGINT AS urls, sum(pages_fetched)::BIGINT AS pages_fetched, sum(body_bytes)::BIGINT AS body_bytes,
+  sum(novel_bytes)::BIGINT AS novel_bytes, sum(over_budget)::BIGINT AS over_budget
+FROM (
+  SELECT seed, urls, pages_fetched, body_bytes, novel_bytes, over_budget FROM seedstats
+  UNION ALL
+  SELECT * FROM seed_change
+)
+GROUP BY seed;
+
+-- step: recounted
+-- The same where all rows are written anew. View: next_row.
+CREATE TABLE new_seedstats AS
+WITH counted AS (
+  SELECT seed, count(*) AS urls FROM next_row WHERE hop_type <> 'I' AND seed IS NOT NULL GROUP BY seed
+)
+SELECT
+  seed, coalesce(c.urls, 0)::BIGINT AS urls, coalesce(s.pages_fetched, 0)::BIGINT AS pages_fetched,
+  coalesce(s.body_bytes, 0)::BIGINT AS body_bytes, coalesce(s.novel_bytes, 0)::BIGINT AS novel_bytes,
+  coalesce(s.over_budget, 0)::BIGINT AS over_budget
+FROM counted c FULL JOIN seedstats s USING (seed);
 
 -- step: summary
 -- Counts of the whole crawl, for `crawl status`.

@@ -1,6 +1,6 @@
 import {bucketsFor, compactionPlan} from '../lib/crawldb/compaction.ts';
 import {applyDelta, rangeOf} from '../lib/crawldb/layout.ts';
-import {hoststats} from '../lib/schema/hostdb.ts';
+import {hoststats, seedstats} from '../lib/schema/hostdb.ts';
 import type {TableName} from '../lib/schema/tables.ts';
 import type {Database} from '../lib/store/duckdb.ts';
 import type {Edit, FileRef} from '../lib/store/manifest-types.ts';
@@ -26,7 +26,14 @@ export {
   rowsTable,
 } from './task-database.ts';
 
-const sql = readSql(import.meta.url, './crawldb-writer.sql', ['before', 'hoststats', 'summary']);
+const sql = readSql(import.meta.url, './crawldb-writer.sql', [
+  'before',
+  'hoststats',
+  'seed_changes',
+  'seedstats',
+  'recounted',
+  'summary',
+]);
 
 /** Version of the crawldb that a commit over this snapshot makes. */
 export function nextRevision(snapshot: Snapshot): number {
@@ -43,7 +50,8 @@ export interface DeltaResult {
  * twice), and the host counts that follow. The table `counted (host_key, url_host_name,
  * url_host_registered_domain, pages_fetched, body_bytes, over_budget, novel_bytes, seen_pages, seen_new)` holds what is
  * added to the counts besides;
- * it is made empty where the job has none.
+ * it is made empty where the job has none, as is `seed_counted (seed, pages_fetched, body_bytes, novel_bytes,
+ * over_budget)`. Where counts of seeds change, the view `seedstats` is asked, and they are written.
  */
 export async function writeDelta(db: Database, ctx: TaskContext, revision: number): Promise<DeltaResult> {
   await db.run(sql.before);
@@ -51,8 +59,28 @@ export async function writeDelta(db: Database, ctx: TaskContext, revision: numbe
   const written = await writeRows(db, ctx, revision);
   const hosts = await ctx.store.create(hoststats, 'hosts/hoststats');
   const stats = await db.copy('SELECT * FROM new_hoststats ORDER BY host_key', {}, hosts);
+  const seeds = await writeSeeds(db, ctx);
   const [summary] = await db.all<Record<string, number>>(sql.summary);
-  return {files: [...written, stats], summary: summary ?? {}};
+  return {files: [...written, stats, ...seeds], summary: summary ?? {}};
+}
+
+async function writeSeeds(db: Database, ctx: TaskContext): Promise<readonly FileRef[]> {
+  await db.run(sql.seed_changes);
+  const [count] = await db.all<{n: number}>('SELECT count(*) AS n FROM seed_change');
+  if ((count?.n ?? 0) === 0) return [];
+  await db.run(sql.seedstats);
+  return [await copySeeds(db, ctx)];
+}
+
+async function copySeeds(db: Database, ctx: TaskContext): Promise<FileRef> {
+  const file = await ctx.store.create(seedstats, 'hosts/seedstats');
+  return db.copy('SELECT * FROM new_seedstats ORDER BY seed', {}, file);
+}
+
+/** What a result writes beside the rows: the slots of counts that have a file. */
+export function countsOf(result: TaskResult | undefined): Readonly<Record<string, readonly FileRef[]>> {
+  const seeds = filesOf(result, 'seedstats');
+  return {hoststats: filesOf(result, 'hoststats'), ...(seeds.length > 0 && {seedstats: seeds})};
 }
 
 /**
@@ -83,8 +111,8 @@ export async function inlinksSlot(snapshot: Snapshot): Promise<InlinksSlot> {
 }
 
 /**
- * Writes the rows of the view `next_row` as the whole crawldb, and the table `new_hoststats`: for jobs that change
- * keys, after which no delta could take the old rows away.
+ * Writes the rows of the view `next_row` as the whole crawldb, the table `new_hoststats`, and the counts of seeds, whose
+ * URLs are counted anew (view `seedstats`): for jobs that change keys, after which no delta could take the old rows away.
  *
  * @param before the files so far; they tell how many buckets are needed
  */
@@ -103,6 +131,8 @@ export async function writeBase(
   }
   const hosts = await ctx.store.create(hoststats, 'hosts/hoststats');
   files.push(await db.copy('SELECT * FROM new_hoststats ORDER BY host_key', {}, hosts));
+  await db.run(sql.recounted);
+  files.push(await copySeeds(db, ctx));
   const [summary] = await db.all<Record<string, number>>(sql.summary);
   return {files, summary: summary ?? {}};
 }

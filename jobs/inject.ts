@@ -12,6 +12,7 @@ import {normalizeUrl, type UrlPolicy, urlPolicy} from '../lib/url/normalize.ts';
 import {
   compactBuckets,
   compactionEdit,
+  countsOf,
   crawldbNext,
   type DatabaseParams,
   databaseParams,
@@ -89,7 +90,11 @@ export const inject = defineJob({
         {
           stage: 0,
           part: 0,
-          inputs: [...crawldb, ...(await snapshot.files('hoststats'))],
+          inputs: [
+            ...crawldb,
+            ...(await snapshot.files('hoststats')),
+            ...(await snapshot.files('seedstats')),
+          ],
           params: {...params},
         },
       ],
@@ -110,8 +115,8 @@ export const inject = defineJob({
     if (delta.every((file) => file.rows === 0)) return {edit: {...common, reads: ['crawldb'], writes: {}}};
     const edit = {
       ...common,
-      reads: ['crawldb', 'hoststats'],
-      writes: {hoststats: filesOf(result, 'hoststats')},
+      reads: ['crawldb', 'hoststats', 'seedstats'],
+      writes: countsOf(result),
       summary: result?.facts?.summary as Record<string, number>,
     };
     const before = plan.facts?.crawldb as readonly FileRef[];
@@ -148,7 +153,7 @@ const maxToldText = 200;
 async function injectLines(task: Task, ctx: TaskContext): Promise<TaskResult> {
   const params = task.params as unknown as InjectParams; // made by plan
   const now = new Date(params.now);
-  const db = await openTaskDatabase(task, ctx, params.database, ['crawldb', 'hoststats']);
+  const db = await openTaskDatabase(task, ctx, params.database, ['crawldb', 'hoststats', 'seedstats']);
   try {
     const read = await loadLines(db, ctx, params);
     const {mode, score, intervalS} = params;

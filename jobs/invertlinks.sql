@@ -37,7 +37,7 @@ CREATE TABLE applied (host_key UBIGINT, url_key UBIGINT, last_success_segment VA
 CREATE OR REPLACE VIEW linksources AS
 SELECT
   source_host_key, source_url_key, max(fetch_time) AS fetch_time, false AS again, 0::BIGINT AS revision
-FROM linkdb GROUP BY source_host_key, source_url_key
+FROM linkdb_all GROUP BY source_host_key, source_url_key
 
 -- step: sources
 -- The told pages, unless the linkdb or the crawldb has a newer capture of one; and whether the linkdb had it before.
@@ -76,21 +76,23 @@ SELECT
   count(*)::INTEGER AS links,
   to_host_key = from_host_key AS internal,
   min(fetch_time) AS fetch_time, min(segment) AS segment,
-  $revision::BIGINT AS revision
+  $revision::BIGINT AS revision,
+  NULL::BOOLEAN AS cut
 FROM sighting
 GROUP BY to_host_key, to_url_key, from_host_key, from_url_key;
 
 -- step: old
 -- The links that pages told again had before.
 CREATE TABLE old_link AS
-SELECT l.target_host_key, l.target_url_key, l.source_host_key, l.source_url_key
-FROM linkdb l
+SELECT l.target_host_key, l.target_url_key, l.source_host_key, l.source_url_key, l.cut
+FROM linkdb_all l
 SEMI JOIN (SELECT host_key AS source_host_key, url_key AS source_url_key FROM source WHERE again) s
 USING (source_host_key, source_url_key)
 
 -- step: nothing_old
 CREATE TABLE old_link (
-  target_host_key UBIGINT, target_url_key UBIGINT, source_host_key UBIGINT, source_url_key UBIGINT
+  target_host_key UBIGINT, target_url_key UBIGINT, source_host_key UBIGINT, source_url_key UBIGINT,
+  cut BOOLEAN
 )
 
 -- step: change
@@ -108,7 +110,7 @@ HAVING sum(n) <> 0
 -- step: totals
 SELECT
   (SELECT count(*) FROM new_link)::BIGINT AS told,
-  (SELECT count(*) FROM old_link)::BIGINT AS old,
-  (SELECT count(*) FROM new_link n SEMI JOIN old_link o
+  (SELECT count(*) FROM old_link WHERE cut IS NOT true)::BIGINT AS old,
+  (SELECT count(*) FROM new_link n SEMI JOIN (SELECT * FROM old_link WHERE cut IS NOT true) o
     USING (target_host_key, target_url_key, source_host_key, source_url_key))::BIGINT AS kept,
   (SELECT count(*) FROM change)::BIGINT AS rows;

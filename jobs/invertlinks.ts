@@ -165,13 +165,13 @@ async function invert(task: Task, ctx: TaskContext): Promise<TaskResult> {
     const work: LinkWork = {db, ctx, revision: params.revision, maxInlinks: params.maxInlinks};
     const links = await linksAfter(work, of('linkdb'), of('linksources'), derived);
     const inlinks = await inlinksAfter(db, ctx, of('crawldb'), of('inlinks'), params.inlinksRevision);
-    const total = params.links + told - old - links.surplus;
+    const total = params.links + told - old - links.cut;
     return {
       files: [...links.written, ...inlinks.written],
       counters: {
         links_total: total,
-        links_added_total: told - kept,
-        links_removed_total: old - kept + links.surplus,
+        links_added_total: told - kept + Math.max(0, -links.cut),
+        links_removed_total: old - kept + Math.max(0, links.cut),
         rows_updated_total: rows,
       },
       reasons: {},

@@ -1,5 +1,5 @@
--- Files of the linkdb. Buckets are written anew: what pages told anew had before goes, and of too many links to one page the best
--- stay. View: here (the links of the bucket at work, as the view linkdb has them).
+-- Files of the linkdb. Buckets are written anew: what pages told anew had before goes, and of too many links to one page
+-- all but the best are marked as cut. View: here (the links of the bucket at work, as the view linkdb_all has them).
 
 -- step: crowded
 -- Targets with more than $max_inlinks.
@@ -11,7 +11,7 @@ SELECT DISTINCT h.source_host_key AS host_key, h.source_url_key AS url_key
 FROM here h SEMI JOIN crowded USING (target_host_key, target_url_key);
 
 -- step: surplus
--- Their links that do not stay: the lower scores of sources, then the higher keys. $max_inlinks.
+-- Their links that are cut: the lower scores of sources, then the higher keys. $max_inlinks.
 CREATE OR REPLACE TABLE surplus AS
 SELECT h.target_host_key, h.target_url_key, h.source_host_key, h.source_url_key
 FROM here h
@@ -23,12 +23,15 @@ QUALIFY row_number() OVER (
   ORDER BY coalesce(c.score, 0) DESC, h.source_host_key, h.source_url_key
 ) > $max_inlinks;
 
--- step: lose
-INSERT INTO change
-SELECT target_host_key, target_url_key, -count(*)::INTEGER FROM surplus GROUP BY ALL
+-- step: cut
+-- How many more are cut than were before.
+SELECT (SELECT count(*) FROM surplus)::BIGINT - (SELECT count(*) FROM here WHERE cut)::BIGINT AS n
 
 -- step: rows
-SELECT * FROM here ANTI JOIN surplus USING (target_host_key, target_url_key, source_host_key, source_url_key)
+SELECT h.* REPLACE (CASE WHEN s.source_url_key IS NOT NULL THEN true END AS cut)
+FROM here h LEFT JOIN surplus s
+  ON s.target_host_key = h.target_host_key AND s.target_url_key = h.target_url_key
+  AND s.source_host_key = h.source_host_key AND s.source_url_key = h.source_url_key
 ORDER BY target_host_key, target_url_key, source_host_key, source_url_key
 
 -- step: new_sources

@@ -34,7 +34,7 @@ import {readSql} from './sql-file.ts';
 const sql = readSql(import.meta.url, './linkdb-compact.sql', [
   'crowded',
   'surplus',
-  'lose',
+  'cut',
   'rows',
   'new_sources',
   'sources',
@@ -72,13 +72,14 @@ const linkOrder = 'target_host_key, target_url_key, source_host_key, source_url_
  * of a small linkdb all.
  *
  * @param derived there is no file of `linksources` yet, and the view of that name tells what must be in it
+ * @returns `cut`: how many more links are cut than were before; less than 0 where some came back
  */
 export async function linksAfter(
   work: LinkWork,
   links: readonly FileRef[],
   sources: readonly FileRef[],
   derived: boolean,
-): Promise<Written & {readonly surplus: number}> {
+): Promise<Written & {readonly cut: number}> {
   const {ctx, revision} = work;
   const written: FileRef[] = await writeDelta(work, 'SELECT * FROM new_link', {kind: 'delta', revision});
   const before = [...links, ...written];
@@ -86,13 +87,13 @@ export async function linksAfter(
   const small = sumRows(before) <= linkRule.smallRows;
   const plan = small ? whole(before) : compactionPlan(before, linkRule);
   const anew: FileRef[] = [];
-  let surplus = 0;
+  let cut = 0;
   for (const bucket of plan?.buckets ?? []) {
     ctx.signal.throwIfAborted();
     const files = [...bucket.files, ...before.filter(isDelta)];
     const done = await compactBucket(work, bucket, files, told.files);
     anew.push(...done.files);
-    surplus += done.surplus;
+    cut += done.cut;
     crashPoint('bucket_written');
   }
   const merge = plan?.merge ?? [];
@@ -101,7 +102,7 @@ export async function linksAfter(
     anew.push(...(await mergeDeltas(work, merge, afterCompaction(before, replaced, anew))));
   const files = [...afterCompaction(before, replaced, anew), ...told.files];
   const kept = new Set(files.map(({key}) => key));
-  return {files, written: [...written, ...anew, ...told.written].filter(({key}) => kept.has(key)), surplus};
+  return {files, written: [...written, ...anew, ...told.written].filter(({key}) => kept.has(key)), cut};
 }
 
 /** All buckets, which take up all deltas. */
@@ -132,29 +133,28 @@ async function writeDelta(
   return [await db.copy(`${rows} ORDER BY ${linkOrder}`, {}, file, {facts: all})];
 }
 
-/** Writes a bucket, in its parts, without what does not count any more and what is too much. */
+/** Writes a bucket, in its parts, without what does not count any more; what is too much is marked. */
 async function compactBucket(
   {db, ctx, revision, maxInlinks}: LinkWork,
   bucket: BucketPlan,
   files: readonly FileRef[],
   sources: readonly FileRef[],
-): Promise<{readonly files: readonly FileRef[]; readonly surplus: number}> {
+): Promise<{readonly files: readonly FileRef[]; readonly cut: number}> {
   await bindLinks(db, ctx.store, 'links_so_far', files, sources);
   const written: FileRef[] = [];
-  let surplus = 0;
+  let cut = 0;
   for (let part = 0; part < bucket.parts; part++) {
     const range = rangeOf(bucket.bucket * bucket.parts + part, bucket.buckets * bucket.parts);
     await db.run(`CREATE OR REPLACE VIEW here AS SELECT * FROM links_so_far
       WHERE target_host_key BETWEEN ${range.first}::UBIGINT AND ${range.last}::UBIGINT`);
     await db.run(sql.crowded, {max_inlinks: maxInlinks});
     await db.run(sql.surplus, {max_inlinks: maxInlinks});
-    await db.run(sql.lose);
-    const [count] = await db.all<{n: number}>('SELECT count(*) AS n FROM surplus');
-    surplus += count?.n ?? 0;
+    const [count] = await db.all<{n: number}>(sql.cut);
+    cut += count?.n ?? 0;
     const facts = {...baseFacts(range, 'visited', revision, 0), list: 'all'};
     written.push(await db.copy(sql.rows, {}, await ctx.store.create(linkdb, 'linkdb'), {facts}));
   }
-  return {files: written, surplus};
+  return {files: written, cut};
 }
 
 async function mergeDeltas(

@@ -1,7 +1,7 @@
 import {join} from 'node:path';
 import {families, familyrules} from '../lib/schema/families.ts';
-import {hostrules, hoststate, robots, seedstats} from '../lib/schema/hostdb.ts';
-import {linkdb} from '../lib/schema/linkdb.ts';
+import {hostrules, hoststate, robots} from '../lib/schema/hostdb.ts';
+import {linkdb, linksources} from '../lib/schema/linkdb.ts';
 import {seeds} from '../lib/schema/seeds.ts';
 import type {Table} from '../lib/schema/table.ts';
 import {openCrawl} from '../lib/store/crawl.ts';
@@ -17,14 +17,15 @@ import {spillFolder} from './task-database.ts';
 const sql = readSql(import.meta.url, './merge.sql', [
   'clashes',
   'links',
+  'sources',
   'next_row',
   'hosts',
+  'seedstats',
   'hoststate_rows',
   'robots_rows',
   'hostrules_rows',
   'familyrules_rows',
   'families_rows',
-  'seedstats_rows',
   'seeds_rows',
   'totals',
 ]);
@@ -60,18 +61,21 @@ export const mergedTables = [
   'seeds',
 ] as const;
 
+/** The tables that are read: those, and the one that lies in the slot of the linkdb. */
+const readTables = [...mergedTables, 'linksources'] as const;
+
 /** Rows by sets, segments file by file. */
 export async function mergeAll(task: Task, ctx: TaskContext): Promise<TaskResult> {
   const params = task.params as unknown as MergeParams; // made by plan
   // Other crawls are read by an instance of their own, one after another
   const database = {...params.database, memory: Math.floor(params.database.memory / 2)};
-  const db = await openTaskDatabase(task, ctx, database, mergedTables, {asViews: true});
+  const db = await openTaskDatabase(task, ctx, database, readTables, {asViews: true});
   try {
     await exportSources(db, params, database, ctx);
     await db.run(`SET VARIABLE shared = ${params.shared}`);
     await db.run(sql.clashes);
     await db.run(one);
-    for (const step of ['links', 'next_row', 'hosts'] as const) await db.run(sql[step]);
+    for (const step of ['links', 'next_row', 'hosts', 'seedstats'] as const) await db.run(sql[step]);
     const before = task.inputs.filter(({table}) => table === 'crawldb');
     const {files: rows, summary} = await writeBase(db, ctx, before, params.revision);
     const write = async (table: Table, query: string, place: string): Promise<FileRef> =>
@@ -80,12 +84,14 @@ export async function mergeAll(task: Task, ctx: TaskContext): Promise<TaskResult
     const files = [
       ...rows,
       await write(linkdb, `SELECT * FROM next_link ${linkOrder}`, 'linkdb'),
+      await db.copy(sql.sources, {}, await ctx.store.create(linksources, 'linkdb/sources'), {
+        facts: {kind: 'delta', revision: 0, again: 0},
+      }),
       await write(hoststate, sql.hoststate_rows, 'hosts/hoststate'),
       await write(robots, sql.robots_rows, 'hosts/robots'),
       await write(hostrules, sql.hostrules_rows, 'hosts/hostrules'),
       await write(familyrules, sql.familyrules_rows, 'hosts/familyrules'),
       await write(families, sql.families_rows, 'hosts/families'),
-      await write(seedstats, sql.seedstats_rows, 'hosts/seedstats'),
       await write(seeds, `SELECT * FROM (${sql.seeds_rows}) ORDER BY ALL`, 'crawldb/seeds'),
     ];
     const [totals] = await db.all<Record<'read' | 'added' | 'merged' | 'clashes' | 'links', number>>(
@@ -121,7 +127,7 @@ async function exportSources(
   ctx: TaskContext,
 ): Promise<void> {
   const scratch = await ctx.store.scratch();
-  const files = new Map<string, string[]>(mergedTables.map((name) => [name, []]));
+  const files = new Map<string, string[]>(readTables.map((name) => [name, []]));
   for (const [index, source] of sources.entries()) {
     const snapshot = await (await openCrawl(source.dir)).at(source.manifest);
     const other = await openDatabase({
@@ -132,11 +138,11 @@ async function exportSources(
     });
     try {
       await bindSnapshot(other, snapshot);
-      for (const name of mergedTables) {
+      for (const name of readTables) {
         const file = join(scratch, `${name}-${index}.parquet`);
         const number = name === 'robots' ? 'origin_number' : 'origin'; // robots has a column origin
         await other.run(
-          `COPY (SELECT *${renamedColumns(name, source.renames)}, ${index + 1} AS ${number} FROM ${name}) TO ${sqlString(file)} (FORMAT parquet)`,
+          `COPY (SELECT *${renamedColumns(name, source.renames)}, ${index + 1} AS ${number} FROM ${name === 'linkdb' ? 'linkdb_all' : name}) TO ${sqlString(file)} (FORMAT parquet)`,
         );
         files.get(name)!.push(file);
       }

@@ -12,16 +12,29 @@ FROM every_row GROUP BY ALL HAVING count(*) > 1;
 CREATE VIEW member AS SELECT e.* FROM every_row e SEMI JOIN several s USING (host_key, url_key, url);
 
 -- step: links
--- The links of a page are those of the crawl that fetched it last.
-CREATE TABLE next_link AS
-WITH every_link AS (
-  SELECT *, 0 AS origin FROM linkdb UNION ALL BY NAME SELECT * FROM other_linkdb
-), newest AS (
-  SELECT source_host_key, source_url_key, arg_max(origin, (fetch_time, segment, -origin)) AS origin
-  FROM every_link GROUP BY ALL
+-- The links of a page are those of the crawl that was told of it last, none if it has none there.
+CREATE VIEW every_link AS
+SELECT *, 0 AS origin FROM linkdb_all UNION ALL BY NAME SELECT * FROM other_linkdb;
+CREATE TABLE next_source AS
+WITH told AS (
+  SELECT source_host_key, source_url_key, fetch_time, 0 AS origin FROM linksources
+  UNION ALL
+  SELECT source_host_key, source_url_key, fetch_time, origin FROM other_linksources
+  UNION ALL
+  -- A linkdb from before there were linksources: each page with links in it was told
+  SELECT source_host_key, source_url_key, fetch_time, origin FROM every_link
 )
+SELECT source_host_key, source_url_key, max(fetch_time) AS fetch_time, arg_max(origin, (fetch_time, -origin)) AS origin
+FROM told GROUP BY ALL;
+
 -- Whatever is told of a page from now on is newer: revisions of another crawl mean nothing here.
-SELECT l.* EXCLUDE (origin) REPLACE (0::BIGINT AS revision) FROM every_link l SEMI JOIN newest USING (source_host_key, source_url_key, origin);
+CREATE TABLE next_link AS
+SELECT l.* EXCLUDE (origin) REPLACE (0::BIGINT AS revision)
+FROM every_link l SEMI JOIN next_source USING (source_host_key, source_url_key, origin);
+
+-- step: sources
+SELECT source_host_key, source_url_key, fetch_time, false AS again, 0::BIGINT AS revision
+FROM next_source ORDER BY source_host_key, source_url_key
 
 -- step: next_row
 CREATE VIEW next_row AS
@@ -118,18 +131,20 @@ SELECT * EXCLUDE (origin) FROM every
 QUALIFY row_number() OVER (PARTITION BY place, pattern ORDER BY pages DESC, origin) = 1
 ORDER BY place, pattern
 
--- step: seedstats_rows
+-- step: seedstats
+-- What was fetched for seeds. Their URLs are counted anew, by the rows.
+CREATE TABLE every_seed AS
 WITH every AS (
   SELECT * FROM seedstats UNION ALL BY NAME SELECT * EXCLUDE (origin) FROM other_seedstats
 )
 SELECT
   seed,
-  CASE WHEN getvariable('shared') THEN max(urls) ELSE sum(urls) END::BIGINT AS urls,
   CASE WHEN getvariable('shared') THEN max(pages_fetched) ELSE sum(pages_fetched) END::BIGINT AS pages_fetched,
   CASE WHEN getvariable('shared') THEN max(body_bytes) ELSE sum(body_bytes) END::BIGINT AS body_bytes,
   CASE WHEN getvariable('shared') THEN max(novel_bytes) ELSE sum(novel_bytes) END::BIGINT AS novel_bytes,
   CASE WHEN getvariable('shared') THEN max(over_budget) ELSE sum(over_budget) END::BIGINT AS over_budget
-FROM every GROUP BY seed ORDER BY seed
+FROM every GROUP BY seed;
+CREATE OR REPLACE VIEW seedstats AS SELECT * FROM every_seed;
 
 -- step: seeds_rows
 SELECT * EXCLUDE (origin) FROM other_seeds
@@ -142,4 +157,4 @@ SELECT
   (SELECT count(DISTINCT (host_key, url_key)) FROM every_row)::BIGINT - (SELECT count(*) FROM crawldb)::BIGINT AS added,
   (SELECT count(*) FROM several)::BIGINT AS merged,
   (SELECT coalesce(sum(clashes), 0) FROM several)::BIGINT AS clashes,
-  (SELECT count(*) FROM next_link)::BIGINT AS links;
+  (SELECT count(*) FROM next_link WHERE cut IS NOT true)::BIGINT AS links;

@@ -73,6 +73,7 @@ export const merge = defineJob({
       seeds: [...facts.seeds, ...seeds],
     };
     for (const slot of mergedTables) if (slot !== 'seeds') writes[slot] = filesOf(result, slot);
+    writes.linkdb = [...filesOf(result, 'linkdb'), ...filesOf(result, 'linksources')];
     const {policy, segments} = facts;
     return {
       edit: {

@@ -25,9 +25,9 @@ SELECT DISTINCT text FROM (
 -- step: link_urls
 -- Ends of links that the crawldb does not know.
 SELECT DISTINCT host_key, url_key, url FROM (
-  SELECT target_host_key AS host_key, target_url_key AS url_key, target_url AS url FROM linkdb
+  SELECT target_host_key AS host_key, target_url_key AS url_key, target_url AS url FROM linkdb_all
   UNION ALL
-  SELECT source_host_key, source_url_key, source_url FROM linkdb
+  SELECT source_host_key, source_url_key, source_url FROM linkdb_all
 ) l ANTI JOIN crawldb c USING (host_key, url_key)
 
 -- step: members
@@ -107,7 +107,7 @@ WITH renamed AS (
       coalesce(s.url, l.source_url) AS source_url
     ),
     l.source_url AS old_source, l.target_url AS old_target
-  FROM linkdb l
+  FROM linkdb_all l
   LEFT JOIN relink t ON t.old_host_key = l.target_host_key AND t.old_url_key = l.target_url_key
   LEFT JOIN relink s ON s.old_host_key = l.source_host_key AND s.old_url_key = l.source_url_key
 )
@@ -121,14 +121,27 @@ QUALIFY row_number() OVER (
   ORDER BY fetch_time DESC, old_source, old_target
 ) = 1;
 
+-- Pages that were told; those of a linkdb from before there were linksources are the ones with links in it.
+CREATE TABLE next_source AS
+SELECT
+  coalesce(r.host_key, s.source_host_key) AS source_host_key, coalesce(r.url_key, s.source_url_key) AS source_url_key,
+  max(s.fetch_time) AS fetch_time, false AS again, 0::BIGINT AS revision
+FROM (
+  SELECT source_host_key, source_url_key, fetch_time FROM linksources
+  UNION ALL
+  SELECT source_host_key, source_url_key, fetch_time FROM linkdb_all
+) s
+LEFT JOIN relink r ON r.old_host_key = s.source_host_key AND r.old_url_key = s.source_url_key
+GROUP BY 1, 2;
+
 CREATE TABLE linked AS
 SELECT target_host_key AS host_key, target_url_key AS url_key, count(*)::INTEGER AS inlinks
 FROM next_link GROUP BY ALL;
 
--- step: next_row
--- The crawldb as it will be. Table retext (text, url): URLs that rows speak of and that have another form. What would
+-- step: current_row
+-- The crawldb as it will be, but for duplicates of pages that are none any more. Table retext (text, url): URLs that rows speak of and that have another form. What would
 -- duplicate itself, or nothing any more, is a page again.
-CREATE VIEW next_row AS
+CREATE VIEW current_row AS
 WITH kept AS (
   SELECT c.* FROM crawldb c
   ANTI JOIN moved m ON m.old_host_key = c.host_key AND m.old_url_key = c.url_key
@@ -156,6 +169,17 @@ SELECT * REPLACE (
   CASE WHEN similar_to <> url THEN similar_to END AS similar_to
 )
 FROM renamed;
+
+-- Rows that take part in it, as they will be and as they were; what jobs/crawldb-repeats.sql looks at.
+CREATE TABLE touched AS SELECT c.* FROM current_row c SEMI JOIN merged USING (host_key, url_key);
+CREATE VIEW former_row AS
+SELECT c.* FROM crawldb c SEMI JOIN moved m ON m.old_host_key = c.host_key AND m.old_url_key = c.url_key
+UNION
+SELECT c.* FROM crawldb c SEMI JOIN merged USING (host_key, url_key);
+
+-- step: next_row
+CREATE VIEW next_row AS
+SELECT * FROM current_row ANTI JOIN dedup_row USING (host_key, url_key) UNION ALL SELECT * FROM dedup_row;
 
 -- step: hoststats
 -- Counts of hosts, from the rows. What was ever fetched of a host that has no rows any more goes to the host that
@@ -208,7 +232,7 @@ SELECT
   (SELECT count(*) FROM form WHERE moved)::BIGINT AS moved,
   (SELECT count(*) FROM form)::BIGINT - (SELECT count(*) FROM merged)::BIGINT AS merged,
   (SELECT count(*) FROM clash)::BIGINT AS clashes,
-  (SELECT count(*) FROM next_link)::BIGINT AS links;
+  (SELECT count(*) FROM next_link WHERE cut IS NOT true)::BIGINT AS links;
 
 -- step: refusals
 SELECT reason, count(*)::BIGINT AS n FROM merged

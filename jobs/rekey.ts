@@ -1,6 +1,6 @@
 import type {Config} from '../lib/config/settings.ts';
 import {CrawlError} from '../lib/errors.ts';
-import {linkdb} from '../lib/schema/linkdb.ts';
+import {linkdb, linksources} from '../lib/schema/linkdb.ts';
 import type {Reason} from '../lib/schema/reason.ts';
 import type {HopType} from '../lib/schema/status.ts';
 import {makeScope, type Stay} from '../lib/scope/scope.ts';
@@ -8,7 +8,9 @@ import type {Database} from '../lib/store/duckdb.ts';
 import type {FileRef} from '../lib/store/manifest-types.ts';
 import {identify} from '../lib/url/keys.ts';
 import {normalizeUrl, type UrlPolicy, urlPolicy} from '../lib/url/normalize.ts';
+import {markTouched} from './crawldb-repeats.ts';
 import {
+  countsOf,
   type DatabaseParams,
   databaseParams,
   filesOf,
@@ -28,6 +30,7 @@ const sql = readSql(import.meta.url, './rekey.sql', [
   'members',
   'merged',
   'links',
+  'current_row',
   'next_row',
   'hoststats',
   'totals',
@@ -41,7 +44,7 @@ const never = new Date(Date.UTC(9999, 11, 31));
 
 interface RekeyParams {
   readonly texts: PolicyTexts;
-  readonly config: Pick<Config, 'url' | 'scope' | 'links'>;
+  readonly config: Pick<Config, 'url' | 'scope' | 'links' | 'dedup'>;
   readonly now: number;
   readonly revision: number;
   readonly database: DatabaseParams;
@@ -76,12 +79,12 @@ export const rekey = defineJob({
       });
     const params: RekeyParams = {
       texts,
-      config: {url: config.url, scope: config.scope, links: config.links},
+      config: {url: config.url, scope: config.scope, links: config.links, dedup: config.dedup},
       now: effects.now(),
       revision: nextRevision(snapshot),
       database: databaseParams(config),
     };
-    const others = ['linkdb', 'hoststats', 'seeds'];
+    const others = ['linkdb', 'hoststats', 'seedstats', 'seeds'];
     const inputs = [...crawldb, ...(await Promise.all(others.map((slot) => snapshot.files(slot)))).flat()];
     return {
       base: snapshot.manifest.number,
@@ -96,12 +99,12 @@ export const rekey = defineJob({
   next(plan, _stage, results) {
     const result = results[0];
     const policies = {url: plan.facts?.policy as string};
-    const reads = ['crawldb', 'linkdb', 'inlinks', 'hoststats', 'open'];
+    const reads = ['crawldb', 'linkdb', 'inlinks', 'hoststats', 'seedstats', 'open'];
     if (result === undefined || result.files.length === 0) return {edit: {reads, writes: {}, policies}};
     const writes: Record<string, readonly FileRef[]> = {
       crawldb: filesOf(result, 'crawldb'),
-      hoststats: filesOf(result, 'hoststats'),
-      linkdb: filesOf(result, 'linkdb'),
+      ...countsOf(result),
+      linkdb: [...filesOf(result, 'linkdb'), ...filesOf(result, 'linksources')],
       inlinks: [], // the rows have them all
     };
     const summary = result.facts?.summary as Record<string, number>;
@@ -123,7 +126,14 @@ const retextColumns = {text: {type: 'text'}, url: {type: 'text'}} as const;
 
 async function rewrite(task: Task, ctx: TaskContext): Promise<TaskResult> {
   const params = task.params as unknown as RekeyParams; // made by plan
-  const db = await openTaskDatabase(task, ctx, params.database, ['crawldb', 'linkdb', 'hoststats', 'seeds']);
+  const db = await openTaskDatabase(task, ctx, params.database, [
+    'crawldb',
+    'linkdb',
+    'linksources',
+    'hoststats',
+    'seedstats',
+    'seeds',
+  ]);
   try {
     const policy = urlPolicy(params.config.url, params.texts.urlRules);
     const changed =
@@ -135,6 +145,8 @@ async function rewrite(task: Task, ctx: TaskContext): Promise<TaskResult> {
     await db.run(one);
     await db.run(sql.merged, {never, now: new Date(params.now)});
     await db.run(sql.links);
+    await db.run(sql.current_row);
+    await markTouched(db, params.config.dedup);
     await db.run(sql.next_row);
     await db.run(sql.hoststats);
     const {files, summary} = await writeBase(db, ctx, filesIn(task, 'crawldb'), params.revision);
@@ -144,7 +156,13 @@ async function rewrite(task: Task, ctx: TaskContext): Promise<TaskResult> {
       {},
       await ctx.store.create(linkdb, 'linkdb'),
     );
-    return {files: [...files, links], ...(await report(db)), facts: {summary}};
+    const sources = await db.copy(
+      'SELECT * FROM next_source ORDER BY source_host_key, source_url_key',
+      {},
+      await ctx.store.create(linksources, 'linkdb/sources'),
+      {facts: {kind: 'delta', revision: 0, again: 0}},
+    );
+    return {files: [...files, links, sources], ...(await report(db)), facts: {summary}};
   } finally {
     await db.close();
   }

@@ -12,6 +12,7 @@ import {normalizeUrl, type UrlPolicy, urlPolicy} from '../lib/url/normalize.ts';
 import {
   compactBuckets,
   compactionEdit,
+  countsOf,
   crawldbNext,
   type DatabaseParams,
   databaseParams,
@@ -95,7 +96,8 @@ export const sitemap = defineJob({
       revision: nextRevision(snapshot),
       database: databaseParams(config),
     };
-    const others = [...(await snapshot.files('hoststats')), ...(await snapshot.files('seeds'))];
+    const slots = ['hoststats', 'seedstats', 'seeds'];
+    const others = (await Promise.all(slots.map((slot) => snapshot.files(slot)))).flat();
     return {
       base: snapshot.manifest.number,
       now: params.now,
@@ -113,8 +115,8 @@ export const sitemap = defineJob({
     const policies = {url: plan.facts?.policy as string};
     if (delta.every((file) => file.rows === 0)) return {edit: {reads: ['crawldb'], writes: {}, policies}};
     const edit = {
-      reads: ['crawldb', 'hoststats'],
-      writes: {hoststats: filesOf(result, 'hoststats')},
+      reads: ['crawldb', 'hoststats', 'seedstats'],
+      writes: countsOf(result),
       policies,
       summary: result?.facts?.summary as Record<string, number>,
     };
@@ -129,7 +131,13 @@ const maxTold = 100;
 async function addSitemaps(task: Task, ctx: TaskContext): Promise<TaskResult> {
   const params = task.params as unknown as SitemapParams; // made by plan
   const now = new Date(params.now);
-  const db = await openTaskDatabase(task, ctx, params.database, ['crawldb', 'hoststats', 'robots', 'seeds']);
+  const db = await openTaskDatabase(task, ctx, params.database, [
+    'crawldb',
+    'hoststats',
+    'seedstats',
+    'robots',
+    'seeds',
+  ]);
   try {
     await find(db, ctx, params);
     await db.run(sql.decide, {most: maxSitemaps});

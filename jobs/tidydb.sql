@@ -18,7 +18,7 @@ FROM crawldb c LEFT JOIN seed_fact f USING (seed)
 -- one does again. $before: found since is too young. Table change (host_key, url_key, kind, reason).
 INSERT INTO change
 WITH target AS (
-  SELECT DISTINCT target_host_key AS host_key, target_url_key AS url_key FROM linkdb
+  SELECT DISTINCT target_host_key AS host_key, target_url_key AS url_key FROM linkdb_all
 ), redirect AS (
   SELECT DISTINCT fetch_redirect AS url FROM crawldb
   WHERE status IN ('redir_temp', 'redir_perm') AND fetch_redirect IS NOT NULL
@@ -36,9 +36,9 @@ FROM (SELECT host_key, url_key FROM crawldb WHERE status = 'orphan') c
 SEMI JOIN target USING (host_key, url_key)
 ANTI JOIN change USING (host_key, url_key);
 
--- step: delta
+-- step: changed
 -- Rows that change. What is known of their last success stays. $now: released rows are due.
-CREATE TABLE delta AS
+CREATE TABLE changed AS
 SELECT c.* REPLACE (
   CASE h.kind
     WHEN 'refused' THEN 'gone' WHEN 'orphan' THEN 'orphan'
@@ -56,16 +56,33 @@ FROM crawldb c JOIN change h USING (host_key, url_key);
 -- an address) is no reason: forgotten, it would be found and asked about again.
 CREATE TABLE purged AS
 SELECT host_key, url_key FROM (
-  SELECT * FROM crawldb ANTI JOIN delta USING (host_key, url_key) UNION ALL SELECT * FROM delta
+  SELECT * FROM crawldb ANTI JOIN changed USING (host_key, url_key) UNION ALL SELECT * FROM changed
 )
 WHERE discovered_from IS NOT NULL AND coalesce(fetch_time, discovered_time) < $before
   AND (status = 'orphan' OR (status = 'gone' AND (reason IS NULL OR list_contains(string_split($failures, ','), reason))));
 
+-- step: current_row
+-- The crawldb as it will be, and the rows that change as they will be and as they were; what jobs/crawldb-repeats.sql
+-- looks at.
+CREATE VIEW touched AS SELECT * FROM changed ANTI JOIN purged USING (host_key, url_key);
+CREATE VIEW current_row AS
+SELECT * FROM crawldb ANTI JOIN changed USING (host_key, url_key) ANTI JOIN purged USING (host_key, url_key)
+UNION ALL
+SELECT * FROM touched;
+CREATE TABLE former_row AS
+SELECT host_key, url_key, url, status, signature, text_signature, simhash, duplicate_of, duplicate_kind, similar_to
+FROM crawldb SEMI JOIN (
+  SELECT host_key, url_key FROM changed UNION ALL SELECT host_key, url_key FROM purged
+) USING (host_key, url_key);
+
+-- step: delta
+-- The rows that change, those whose standing as duplicates does among them.
+CREATE VIEW delta AS
+SELECT * FROM touched ANTI JOIN dedup_row USING (host_key, url_key) UNION ALL SELECT * FROM dedup_row;
+
 -- step: next_row
 CREATE VIEW next_row AS
-SELECT * FROM (
-  SELECT * FROM crawldb ANTI JOIN delta USING (host_key, url_key) UNION ALL SELECT * FROM delta
-) ANTI JOIN purged USING (host_key, url_key);
+SELECT * FROM current_row ANTI JOIN dedup_row USING (host_key, url_key) UNION ALL SELECT * FROM dedup_row;
 
 -- step: hoststats
 -- Counts of hosts, from the rows; what was ever fetched stays.

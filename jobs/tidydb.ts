@@ -7,9 +7,11 @@ import {makeScope, type Stay} from '../lib/scope/scope.ts';
 import type {Database} from '../lib/store/duckdb.ts';
 import type {FileRef} from '../lib/store/manifest-types.ts';
 import type {Snapshot} from '../lib/store/store.ts';
+import {type DedupRules, markTouched} from './crawldb-repeats.ts';
 import {
   compactBuckets,
   compactionEdit,
+  countsOf,
   crawldbNext,
   type DatabaseParams,
   databaseParams,
@@ -28,8 +30,10 @@ import {readSql} from './sql-file.ts';
 const sql = readSql(import.meta.url, './tidydb.sql', [
   'urls',
   'orphans',
-  'delta',
+  'changed',
   'purge',
+  'current_row',
+  'delta',
   'next_row',
   'hoststats',
   'reasons',
@@ -46,7 +50,7 @@ interface TidyParams {
   readonly purge: number | null;
   readonly now: number;
   readonly texts: PolicyTexts;
-  readonly config: Pick<Config, 'url' | 'scope' | 'links'>;
+  readonly config: Pick<Config, 'url' | 'scope' | 'links' | 'dedup'>;
   readonly revision: number;
   readonly database: DatabaseParams;
 }
@@ -85,11 +89,11 @@ export const tidydb = defineJob({
       purge: purge ?? null,
       now: now(),
       texts: await readPolicyTexts(config, store.dir),
-      config: {url: config.url, scope: config.scope, links: config.links},
+      config: {url: config.url, scope: config.scope, links: config.links, dedup: config.dedup},
       revision: nextRevision(snapshot),
       database: databaseParams(config),
     };
-    const others = ['linkdb', 'hoststats', 'seeds', ...(purge === undefined ? [] : ['inlinks'])];
+    const others = ['linkdb', 'hoststats', 'seedstats', 'seeds', ...(purge === undefined ? [] : ['inlinks'])];
     const inputs = [...rows, ...(await Promise.all(others.map((slot) => snapshot.files(slot)))).flat()];
     return {
       base: snapshot.manifest.number,
@@ -105,10 +109,10 @@ export const tidydb = defineJob({
     if (stage > 0) return compactionEdit(results);
     const [result] = results;
     const rows = filesOf(result, 'crawldb');
-    const reads = ['crawldb', 'hoststats', 'linkdb'];
+    const reads = ['crawldb', 'hoststats', 'seedstats', 'linkdb'];
     if (rows.length === 0) return {edit: {reads, writes: {}}};
     const summary = result?.facts?.summary as Record<string, number>;
-    const writes = {hoststats: filesOf(result, 'hoststats')};
+    const writes = countsOf(result);
     if (result?.facts?.whole === true)
       // the rows have all inlinks
       return {edit: {reads: [...reads, 'inlinks'], writes: {...writes, crawldb: rows, inlinks: []}, summary}};
@@ -143,7 +147,7 @@ function checkLinks(snapshot: Snapshot, {links}: Config): void {
 
 async function tidy(task: Task, ctx: TaskContext): Promise<TaskResult> {
   const params = task.params as unknown as TidyParams; // made by plan
-  const tables = ['crawldb', 'linkdb', 'hoststats', 'seeds'] as const;
+  const tables = ['crawldb', 'linkdb', 'hoststats', 'seedstats', 'seeds'] as const;
   const db = await openTaskDatabase(task, ctx, params.database, tables, {asViews: true});
   try {
     const change = await rowsTable(db, 'change', {
@@ -154,7 +158,7 @@ async function tidy(task: Task, ctx: TaskContext): Promise<TaskResult> {
     });
     if (params.filter) await filterAll(db, ctx, params, change);
     if (params.orphans !== null) await db.run(sql.orphans, {before: new Date(params.now - params.orphans)});
-    await db.run(sql.delta, {now: new Date(params.now), never});
+    await db.run(sql.changed, {now: new Date(params.now), never});
     const failures = reasonNames.filter((reason) => reasonClass(reason) === 'url').join(',');
     const before = params.purge === null ? new Date(0) : new Date(params.now - params.purge);
     await db.run(sql.purge, {before, failures});
@@ -163,7 +167,10 @@ async function tidy(task: Task, ctx: TaskContext): Promise<TaskResult> {
     for (const {reason, n} of await db.all<{reason: Reason; n: number}>(sql.reasons)) reasons[reason] = n;
     const [totals] = await db.all<Record<'refused' | 'orphaned' | 'released', number>>(sql.totals);
     const {refused = 0, orphaned = 0, released = 0} = totals ?? {};
-    const changed = refused + orphaned + released;
+    await db.run(sql.current_row);
+    const some = refused + orphaned + released + (purged?.n ?? 0) > 0;
+    const marked = some ? await markAgain(db, params.config.dedup) : 0;
+    const changed = refused + orphaned + released + marked;
     // With --purge rows are read with all their inlinks, which deltas must not hold
     const whole = params.purge !== null && changed + (purged?.n ?? 0) > 0;
     const counters = {
@@ -174,6 +181,7 @@ async function tidy(task: Task, ctx: TaskContext): Promise<TaskResult> {
       rows_purged_total: purged?.n ?? 0,
     };
     if (!whole && changed === 0) return {files: [], counters, reasons};
+    await db.run(sql.delta);
     if (!whole) {
       const {files, summary} = await writeDelta(db, ctx, params.revision);
       return {files, counters, reasons, facts: {summary}};
@@ -186,6 +194,15 @@ async function tidy(task: Task, ctx: TaskContext): Promise<TaskResult> {
   } finally {
     await db.close();
   }
+}
+
+/** Duplicates of what is no page any more, and pages that are one again; how many rows that changes. */
+async function markAgain(db: Database, rules: DedupRules): Promise<number> {
+  await markTouched(db, rules);
+  const [count] = await db.all<{n: number}>(
+    'SELECT count(*) AS n FROM dedup_row ANTI JOIN touched USING (host_key, url_key)',
+  );
+  return count?.n ?? 0;
 }
 
 interface KnownUrl {

@@ -105,10 +105,12 @@ function foldOne(
     charge(update.reasons, 'no_additions', 1);
     return null;
   }
-  const outcomes = own.map(outcomeOf);
+  const outcomes = (which: (row: OutcomeRow) => boolean) => own.filter(which).map(outcomeOf);
+  const isApplied = ({mode}: OutcomeRow) => mode === 'history';
+  const coming = outcomes((row) => !isApplied(row));
   const after = first.late
-    ? replayOutcomes(before, outcomes, update.policy)
-    : applyOutcomes(before, outcomes, update.policy);
+    ? replayOutcomes(before, outcomes(isApplied), coming, update.policy)
+    : applyOutcomes(before, coming, update.policy);
   return after === before ? null : after;
 }
 

@@ -1,20 +1,27 @@
 import type {FileRef} from '../lib/store/manifest-types.ts';
 import type {Snapshot} from '../lib/store/store.ts';
 import {readSql} from './sql-file.ts';
-import {replaceChanged, type Update} from './updatedb-step.ts';
+import {markDuplicates, replaceChanged, type Update} from './updatedb-step.ts';
 
 const sql = readSql(import.meta.url, './updatedb-lost.sql', ['lost', 'revived']);
 
 /**
  * The links of a segment that is applied anew take the place of those of its former parse: URLs that nothing else led
- * to, and that were never asked for, become orphans; orphans that are linked to again are what they were.
+ * to, and that were never asked for, become orphans; orphans that are linked to again are what they were, and
+ * duplicates where they repeat a page.
+ *
+ * @returns how many duplicates were found
  */
-export async function replaceLinks({db, params}: Update): Promise<void> {
+export async function replaceLinks(update: Update): Promise<number> {
+  const {db, params} = update;
   await db.run(sql.revived, {now: new Date(params.now)});
   await replaceChanged(db, 'revived');
-  if (!params.segments.some(({mode}) => mode === 'reparse')) return;
+  const [pages] = await db.all<{n: number}>(`SELECT count(*) AS n FROM revived WHERE status = 'fetched'`);
+  const duplicates = (pages?.n ?? 0) > 0 ? await markDuplicates(update, 'revived') : 0;
+  if (!params.segments.some(({mode}) => mode === 'reparse')) return duplicates;
   await db.run(sql.lost);
   await replaceChanged(db, 'lost');
+  return duplicates;
 }
 
 /**

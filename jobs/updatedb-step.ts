@@ -6,6 +6,7 @@ import type {CrawlDatum} from '../lib/schema/crawldb.ts';
 import type {Reason} from '../lib/schema/reason.ts';
 import type {Scope} from '../lib/scope/scope.ts';
 import type {Database} from '../lib/store/duckdb.ts';
+import {markTouched} from './crawldb-repeats.ts';
 import type {DatabaseParams} from './crawldb-writer.ts';
 import type {TaskContext} from './job.ts';
 import type {PolicyTexts} from './policy-texts.ts';
@@ -47,8 +48,6 @@ export const sql = readSql(import.meta.url, './updatedb.sql', [
   'reparsed',
   'reparsed_batch',
   'reparsed_rows',
-  'affected',
-  'examined',
   'doubtful',
   'links',
   'sources',
@@ -80,6 +79,22 @@ export interface Update {
   readonly scope: Scope;
   readonly changed: {insert(rows: readonly CrawlDatum[]): Promise<void>};
   readonly reasons: Reasons;
+}
+
+/**
+ * Marks duplicates among the pages that the rows of a table are or were like; they are in `changed` already.
+ *
+ * @returns how many duplicates were found
+ */
+export async function markDuplicates({db, params}: Update, table: string): Promise<number> {
+  await db.run(`CREATE OR REPLACE VIEW touched AS SELECT * FROM ${table};
+CREATE OR REPLACE TABLE former_row AS
+SELECT
+  host_key, url_key, url, status, signature, text_signature, simhash, duplicate_of, duplicate_kind, similar_to
+FROM crawldb_of('${table}')`);
+  const duplicates = await markTouched(db, params.config.dedup);
+  await replaceChanged(db, 'dedup_row');
+  return duplicates;
 }
 
 /** Rows of a table take their place among the changed ones. */

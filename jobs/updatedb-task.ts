@@ -1,16 +1,14 @@
 import {boundsOf, scheduleOf} from '../lib/schedule/from-config.ts';
 import {scheduleRules} from '../lib/schedule/rules.ts';
 import {crawldb} from '../lib/schema/crawldb.ts';
-import {seedstats} from '../lib/schema/hostdb.ts';
 import {makeScope} from '../lib/scope/scope.ts';
-import {beginMarks, sql as marks} from './crawldb-repeats.ts';
 import {openTaskDatabase, rowsTable, writeDelta} from './crawldb-writer.ts';
 import type {Task, TaskContext, TaskResult} from './job.ts';
 import {fold, reparse} from './updatedb-fold.ts';
 import {followLinks} from './updatedb-links.ts';
 import {replaceLinks} from './updatedb-lost.ts';
 import {priceSummary, renewPrice} from './updatedb-price.ts';
-import {replaceChanged, sql, type Update, type UpdateParams} from './updatedb-step.ts';
+import {markDuplicates, sql, type Update, type UpdateParams} from './updatedb-step.ts';
 import {watchFamilies, writeFamilies} from './updatedb-traps.ts';
 
 /**
@@ -56,42 +54,25 @@ export async function updateTask(task: Task, ctx: TaskContext): Promise<TaskResu
     await segs.insert(params.segments);
     await fold(update);
     await reparse(update);
-    await markDuplicates(update);
+    const duplicates = await markDuplicates(update, 'changed');
     await followLinks(update, await watchFamilies(update));
-    await replaceLinks(update);
-    return await finish(update);
+    return await finish(update, duplicates + (await replaceLinks(update)));
   } finally {
     await db.close();
   }
 }
 
-async function markDuplicates({db, params}: Update): Promise<void> {
-  await beginMarks(db, params.config.dedup);
-  await db.run(sql.affected);
-  await db.run(marks.exact);
-  await db.run(marks.text);
-  await db.run(sql.examined);
-  await db.run(marks.keep_near);
-  await db.run(marks.apply);
-  await replaceChanged(db, 'dedup_row');
-}
-
-async function finish(update: Update): Promise<TaskResult> {
+async function finish(update: Update, duplicates: number): Promise<TaskResult> {
   const {db, ctx, params, reasons} = update;
   await db.run(sql.yield);
   await db.run(sql.counted);
   await db.run('CREATE VIEW delta AS SELECT * FROM changed');
-  const [totals] = await db.all<{changed: number; added: number; duplicates: number}>(sql.totals);
+  const [totals] = await db.all<{changed: number; added: number}>(sql.totals);
   const price = await renewPrice(db, params.config.schedule, params.price, params.now);
   const {files, summary} = await writeDelta(db, ctx, params.revision);
-  const seeds = await db.copy(
-    'SELECT * FROM new_seedstats ORDER BY seed',
-    {},
-    await ctx.store.create(seedstats, 'hosts/seedstats'),
-  );
-  const {changed = 0, added = 0, duplicates = 0} = totals ?? {};
+  const {changed = 0, added = 0} = totals ?? {};
   return {
-    files: [...files, seeds, await writeFamilies(update)],
+    files: [...files, await writeFamilies(update)],
     counters: {
       rows_updated_total: changed - added,
       rows_added_total: added,

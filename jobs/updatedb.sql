@@ -120,36 +120,6 @@ SELECT * FROM reparsed WHERE n BETWEEN $first AND $last ORDER BY n;
 SELECT p.n, r.* FROM current_row r
 JOIN (SELECT n, host_key, url_key FROM reparsed WHERE n BETWEEN $first AND $last) p USING (host_key, url_key);
 
--- step: affected
--- Fingerprints whose group of equal pages may have changed: those of the changed rows, as they were and as they are;
--- and texts of all pages whose standing among exact equals is looked at.
-CREATE TABLE fingerprint AS
-SELECT signature, text_signature FROM changed
-UNION ALL
-SELECT signature, text_signature FROM crawldb_of('changed');
-
-CREATE TABLE affected AS SELECT DISTINCT signature FROM fingerprint WHERE signature IS NOT NULL;
-
-CREATE TABLE affected_text AS
-SELECT DISTINCT text_signature FROM (
-  SELECT text_signature FROM fingerprint
-  UNION ALL
-  SELECT text_signature FROM page SEMI JOIN affected USING (signature)
-) WHERE text_signature IS NOT NULL AND getvariable('text') <> 'off';
-
--- step: examined
--- Pages whose standing is looked at, and rows that are none any more.
-CREATE TABLE examined AS
-SELECT host_key, url_key FROM repetition
-UNION
-SELECT host_key, url_key FROM page p SEMI JOIN affected USING (signature)
-UNION
-SELECT p.host_key, p.url_key FROM page p SEMI JOIN affected_text USING (text_signature)
-LEFT JOIN affected a USING (signature) WHERE a.signature IS NOT NULL OR p.standing IS DISTINCT FROM 'exact'
-UNION
-SELECT host_key, url_key FROM changed
-WHERE duplicate_of IS NOT NULL OR duplicate_kind IS NOT NULL OR similar_to IS NOT NULL;
-
 -- step: family_visits
 -- Pages that these segments asked for, and none before: what they show of their families. Failures of the host say
 -- nothing about a page.
@@ -318,6 +288,15 @@ WITH known_host AS (
   GROUP BY ALL
 ), known_domain AS (
   SELECT url_host_registered_domain, sum(urls) AS urls FROM known_host GROUP BY ALL
+), known_seed AS (
+  SELECT seed, sum(urls) AS urls
+  FROM (
+    SELECT seed, urls FROM seedstats
+    UNION ALL
+    SELECT seed, 1 FROM changed ANTI JOIN crawldb_of('changed') USING (host_key, url_key)
+    WHERE hop_type <> 'I' AND seed IS NOT NULL
+  )
+  GROUP BY seed
 ), known_sitemap AS (
   SELECT host_key, count(*) AS sitemaps
   FROM (SELECT host_key FROM current_row WHERE sitemap_depth IS NOT NULL)
@@ -355,7 +334,7 @@ WITH known_host AS (
         PARTITION BY i.seed ORDER BY i.score DESC, i.depth, i.url_key, i.host_key
         ROWS UNBOUNDED PRECEDING
       ) <= $max_seed) AS fits
-  FROM in_domain i LEFT JOIN seedstats k USING (seed)
+  FROM in_domain i LEFT JOIN known_seed k USING (seed)
 ), low_yield AS (
   -- Of 20 pages less than a fifth of its own (chosen): then as deep as that share of the fifth says, at least to 2
   SELECT host_key, greatest(2, floor($max_depth * recent_new / recent_pages / 0.2)) AS most_depth
@@ -553,16 +532,17 @@ SELECT host_key, NULL, NULL, 0, 0, 0, 0, count(*), count(*) FILTER (fine AND t.u
 FROM first_visit v LEFT JOIN twin t USING (host_key, url_key)
 GROUP BY host_key;
 
-CREATE TABLE new_seedstats AS
+CREATE TABLE seed_counted AS
 SELECT
-  seed, sum(urls)::BIGINT AS urls, sum(pages_fetched)::BIGINT AS pages_fetched, sum(body_bytes)::BIGINT AS body_bytes,
+  seed, sum(pages_fetched)::BIGINT AS pages_fetched, sum(body_bytes)::BIGINT AS body_bytes,
   sum(novel_bytes)::BIGINT AS novel_bytes, sum(over_budget)::BIGINT AS over_budget
 FROM (
-  SELECT seed, urls, pages_fetched, body_bytes, novel_bytes, over_budget FROM seedstats
+  SELECT
+    seed, success::INTEGER AS pages_fetched, coalesce(content_length, 0) AS body_bytes,
+    CASE WHEN novel THEN content_length ELSE 0 END AS novel_bytes, 0 AS over_budget
+  FROM came
   UNION ALL
-  SELECT seed, 0, success::INTEGER, coalesce(content_length, 0), CASE WHEN novel THEN content_length ELSE 0 END, 0 FROM came
-  UNION ALL
-  SELECT seed, (reason IS NULL)::INTEGER, 0, 0, 0, (reason = 'over_budget')::INTEGER FROM judged
+  SELECT seed, 0, 0, 0, 1 FROM judged WHERE reason = 'over_budget'
 )
 WHERE seed IS NOT NULL
 GROUP BY seed;
@@ -570,5 +550,4 @@ GROUP BY seed;
 -- step: totals
 SELECT
   (SELECT count(*) FROM changed)::BIGINT AS changed,
-  (SELECT count(*) FROM changed ANTI JOIN crawldb_of('changed') USING (host_key, url_key))::BIGINT AS added,
-  (SELECT count(*) FROM dedup_row WHERE status = 'duplicate')::BIGINT AS duplicates;
+  (SELECT count(*) FROM changed ANTI JOIN crawldb_of('changed') USING (host_key, url_key))::BIGINT AS added;

@@ -9,6 +9,7 @@ import {urlPolicy} from '../lib/url/normalize.ts';
 import {
   compactBuckets,
   compactionEdit,
+  countsOf,
   crawldbNext,
   type DatabaseParams,
   databaseParams,
@@ -111,8 +112,7 @@ export const updatedb = defineJob({
         ...applied.flatMap(([id]) => [`segments/${id}`, `segments/${id}/fetch`]),
       ],
       writes: {
-        hoststats: filesOf(results[0], 'hoststats'),
-        seedstats: filesOf(results[0], 'seedstats'),
+        ...countsOf(results[0]),
         families: filesOf(results[0], 'families'),
       },
       segments,

@@ -80,6 +80,7 @@ function neverFetched(due: Date, intervalS: number) {
     hints_right: null,
     duplicate_kind: null,
     similar_to: null,
+    history_frozen: null,
   } as const satisfies Partial<CrawlDatum>;
 }
 

@@ -242,16 +242,27 @@ function compare(a: string, b: string): number {
 
 /**
  * A segment that comes late, with outcomes older than what the row holds: the row is made anew from all its
- * outcomes. Where some of them are kept no more, so that the replay knows of fewer visits than the row does, the
- * row stays: its history is frozen.
+ * outcomes. Where those applied before are not all kept, so that they tell of fewer visits than the row does, its history
+ * is frozen: outcomes newer than all that it holds are applied, older ones are left out, and the row says so.
+ *
+ * @param applied kept outcomes that the row holds already
+ * @param coming those that come now
  */
 export function replayOutcomes(
   row: CrawlDatum,
-  history: readonly Outcome[],
+  applied: readonly Outcome[],
+  coming: readonly Outcome[],
   policy: TransitionPolicy,
 ): CrawlDatum {
-  const replayed = applyOutcomes(forgetHistory(row, policy.schedule.bounds.firstS), history, policy);
-  return replayed.visits < row.visits ? row : replayed;
+  const start = forgetHistory(row, policy.schedule.bounds.firstS);
+  if (applyOutcomes(start, applied, policy).visits >= row.visits)
+    return applyOutcomes(start, [...applied, ...coming], policy);
+  const held = row.fetch_time?.getTime() ?? Number.NEGATIVE_INFINITY;
+  const newer = coming.filter(({fetch_time}) => fetch_time.getTime() > held);
+  const after = applyOutcomes(row, newer, policy);
+  return newer.length === coming.length || after.history_frozen === true
+    ? after
+    : {...after, history_frozen: true};
 }
 
 /** Another parse of the capture that the row holds: its signatures take the place of the old; fetch facts stay. */

@@ -7,7 +7,7 @@ const duplicateKinds = ['exact', 'text', 'near'] as const;
 
 export const crawldb = table({
   name: 'crawldb',
-  version: 4,
+  version: 5,
   doc: 'One row for each URL known to the crawl: its state after the last updatedb.',
   key: ['host_key', 'url_key'],
   columns: {
@@ -179,6 +179,12 @@ export const crawldb = table({
       nullable: true,
       since: 4,
       doc: 'URL whose text is equal or nearly equal, where dedup.text or dedup.near only marks.',
+    },
+    history_frozen: {
+      type: 'boolean',
+      nullable: true,
+      since: 5,
+      doc: 'True where an older visit came to be known after newer ones, and the fetch rows of these were kept no more: visits, changes, visit_history and interval leave it out. Else null.',
     },
   },
 });

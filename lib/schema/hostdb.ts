@@ -154,11 +154,11 @@ export type HostRuleRow = Row<typeof hostrules>;
 export const seedstats = table({
   name: 'seedstats',
   version: 1,
-  doc: 'One row for each seed: what was reached from it. Written by updatedb.',
+  doc: 'One row for each seed: what was reached from it. Written with the rows of the crawldb.',
   key: ['seed'],
   columns: {
     seed: {type: 'text', doc: 'Normalized URL of the seed.'},
-    urls: {type: 'count', doc: 'New URLs that were added for links from it.'},
+    urls: {type: 'count', doc: 'Known URLs whose seed it is; injected ones are not counted.'},
     pages_fetched: {type: 'count', doc: 'Successful pages ever.'},
     body_bytes: {type: 'count', unit: 'bytes', doc: 'Payload bytes ever received.'},
     novel_bytes: {type: 'count', unit: 'bytes', doc: 'Of those of payloads that the crawl did not have yet.'},

@@ -3,8 +3,8 @@ import {type Row, table} from './table.ts';
 
 export const linkdb = table({
   name: 'linkdb',
-  version: 2,
-  doc: 'One row for each link to a page, from the newest parse of each source page (Nutch: linkdb).',
+  version: 3,
+  doc: 'One row for each link to a page, from the newest parse of each source page (Nutch: linkdb). The view linkdb has the best links.max_inlinks of a page, linkdb_all has all.',
   key: ['target_host_key', 'target_url_key', 'source_host_key', 'source_url_key'],
   columns: {
     target_host_key: {type: 'key', doc: 'Key of the target’s host.'},
@@ -29,6 +29,12 @@ export const linkdb = table({
       nullable: true,
       since: 2,
       doc: 'Version of the linkdb that wrote this row; when its source is told anew by a later one, it counts no more.',
+    },
+    cut: {
+      type: 'boolean',
+      nullable: true,
+      since: 3,
+      doc: 'True where it was too many for links.max_inlinks when its file was written: it counts, and comes back when better ones go. Else null.',
     },
   },
 });

@@ -116,11 +116,18 @@ export function linkDeltaQuery(links: readonly FileRef[], path: FilePath): strin
   return liveQuery(tables.linkdb, links, path, 'target_host_key');
 }
 
+/** The linkdb: of all links those that are not too many for links.max_inlinks. Over the view linkdb_all. */
+export const linkdbQuery = 'SELECT * FROM linkdb_all WHERE cut IS NOT true';
+
 /**
- * The linkdb: links of base and deltas without those of pages that were told anew since. A page that was told for the
- * first time has none, so only those told again are looked for.
+ * All links of base and deltas without those of pages that were told anew since. A page that was told for the first
+ * time has none, so only those told again are looked for.
  */
-export function linkdbQuery(links: readonly FileRef[], sources: readonly FileRef[], path: FilePath): string {
+export function allLinksQuery(
+  links: readonly FileRef[],
+  sources: readonly FileRef[],
+  path: FilePath,
+): string {
   const passed = Math.min(...seqTable(bucketsOf(links)).seqs);
   const again = sources.filter((file) => Number(file.facts?.again ?? 1) > 0 && revisionOf(file) > passed);
   const base = links.filter((file) => !isDelta(file));

@@ -5,6 +5,7 @@ import type {FileRef} from './manifest-types.ts';
 import {checkParseName} from './parses.ts';
 import type {Snapshot} from './store.ts';
 import {
+  allLinksQuery,
   ccindexQuery,
   crawldbOfMemory,
   crawldbPartsQuery,
@@ -76,7 +77,7 @@ export async function bindDeltas(
 ${createView('inlinks_live', liveInlinksQuery(crawldb, inlinks, path))}`);
 }
 
-/** Some files of the linkdb as a view of this name, as the view `linkdb` has them. */
+/** Some files of the linkdb as a view of this name, as the view `linkdb_all` has them. */
 export async function bindLinks(
   db: Pick<Database, 'run'>,
   store: {path(file: FileRef): string},
@@ -87,7 +88,7 @@ export async function bindLinks(
   await db.run(
     createView(
       name,
-      linkdbQuery(links, sources, (file) => store.path(file)),
+      allLinksQuery(links, sources, (file) => store.path(file)),
     ),
   );
 }
@@ -211,7 +212,9 @@ function tableViews(
       const query = tableQuery(name, list, files, path);
       const view = inMemory(name, list) ? createTable(name, query) : createView(name, query);
       // FETCH is a word of SQL, so that table's name needs quotes; `captures` is the same without.
-      return name === 'fetch' ? `${view}\n${createView('captures', 'SELECT * FROM "fetch"')}` : view;
+      if (name === 'fetch') return `${view}\n${createView('captures', 'SELECT * FROM "fetch"')}`;
+      if (name !== 'linkdb') return view;
+      return `${createView('linkdb_all', allLinksQuery(list, files.linksources ?? [], path))}\n${view}`;
     })
     .join('\n');
 }
@@ -221,7 +224,7 @@ function tableQuery(name: TableName, list: readonly FileRef[], files: FileLists,
     case 'crawldb':
       return crawldbQuery(list, path, files.inlinks);
     case 'linkdb':
-      return linkdbQuery(list, files.linksources ?? [], path);
+      return linkdbQuery;
     default:
       return filesQuery(tables[name], list, path);
   }

@@ -39,7 +39,8 @@ WITH drawn AS (
 SELECT
   target_host_key, target_url_key, target_url, source_host_key, source_url_key, source_url,
   NULL::VARCHAR AS anchor, NULL::VARCHAR AS rel, 'a' AS kind, 1 AS links,
-  source_host_key = target_host_key AS internal, TIMESTAMPTZ '2026-01-01' AS fetch_time, '20260101000000' AS segment
+  source_host_key = target_host_key AS internal, TIMESTAMPTZ '2026-01-01' AS fetch_time, '20260101000000' AS segment,
+  1::BIGINT AS revision, NULL::BOOLEAN AS cut
 FROM named ORDER BY target_host_key, target_url_key, source_host_key, source_url_key`;
 
 const fill = defineJob({

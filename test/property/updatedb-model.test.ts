@@ -103,6 +103,7 @@ test('any rounds give the crawldb of a plain model in memory', async (t) => {
         crawl.effects.pass(days * 86_400_000);
       }
       await checkHosts(crawl);
+      await checkSeeds(crawl);
       await checkLinks(crawl);
     }),
     // A failure is reported with its seed; looking for a smaller one would take many minutes.
@@ -133,6 +134,15 @@ async function checkHosts(crawl: JobHarness): Promise<void> {
     })),
     counted,
   );
+}
+
+/** So are the URLs of seeds. */
+async function checkSeeds(crawl: JobHarness): Promise<void> {
+  const counted = await crawl.sql(
+    `SELECT seed, count(*) AS urls FROM crawldb WHERE hop_type <> 'I' GROUP BY seed ORDER BY seed`,
+  );
+  const kept = await crawl.sql('SELECT seed, urls FROM seedstats WHERE urls > 0 ORDER BY seed');
+  assert.deepEqual(kept, counted);
 }
 
 /** The linkdb holds the links of each page's newest capture, and the crawldb the number of pages that link. */

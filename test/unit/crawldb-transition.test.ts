@@ -257,10 +257,19 @@ test('outcomes are taken in order of time, and a late one gives what it had give
   const inOrder = applyOutcomes(fresh, list, policy);
   assert.deepEqual(applyOutcomes(fresh, list.toReversed(), policy), inOrder);
   const without = applyOutcomes(fresh, list.toSpliced(1, 1), policy);
-  assert.deepEqual(replayOutcomes(without, list, policy), inOrder);
-  assert.equal(
-    replayOutcomes(inOrder, list.slice(0, 1), policy),
-    inOrder,
-    'frozen where history is not kept',
-  );
+  assert.deepEqual(replayOutcomes(without, list.toSpliced(1, 1), [list[1]!], policy), inOrder);
+});
+
+test('where older outcomes are kept no more, what comes late is left out and told; what is newest counts', () => {
+  const list = [success(1, 1), success(2, 31), success(3, 60)];
+  const row = applyOutcomes(fresh, list, policy);
+  const late = success(4, 45);
+  // As many visits as the row has, with one of its own missing among them
+  const frozen = replayOutcomes(row, list.slice(1), [late], policy);
+  assert.deepEqual(frozen, {...row, history_frozen: true});
+  assert.deepEqual(replayOutcomes(frozen, [], [success(5, 46)], policy), frozen);
+  const newest = success(4, 70);
+  assert.deepEqual(replayOutcomes(row, list.slice(1), [newest], policy), applyOutcome(row, newest, policy));
+  const both = replayOutcomes(row, list.slice(1), [late, newest], policy);
+  assert.deepEqual(both, {...applyOutcome(row, newest, policy), history_frozen: true});
 });

@@ -2,11 +2,16 @@ import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {dedup} from '../../jobs/dedup.ts';
 import {embeddedExecutor} from '../../jobs/executor.ts';
+import {generate} from '../../jobs/generate.ts';
+import {inject} from '../../jobs/inject.ts';
 import {runJob} from '../../jobs/run-job.ts';
+import {updatedb} from '../../jobs/updatedb.ts';
 import {newRow} from '../../lib/crawldb/row.ts';
 import type {CrawlDatum} from '../../lib/schema/crawldb.ts';
 import {identify} from '../../lib/url/keys.ts';
+import {defaultOptions} from '../support/default-options.ts';
 import {commitRows, type JobHarness, jobHarness} from '../support/job-harness.ts';
+import {fetchSegment, page} from '../support/small-web.ts';
 
 const start = new Date(Date.UTC(2026, 0, 1));
 
@@ -150,6 +155,35 @@ test('nearly equal texts follow the best page that they are like, never a chain'
   await crawl.run(dedup, {group: 'host'});
   assert.deepEqual(await marked(crawl), []);
 });
+
+for (const [near, status] of [
+  ['mark', 'notmodified'],
+  ['status', 'duplicate'],
+] as const)
+  test(`updatedb keeps near duplicates (dedup.near: ${near}) that keep standing until their text changes`, async (t) => {
+    const crawl = await jobHarness(t, `dedup:\n  near: ${near}\n`);
+    const [best, other] = ['http://best.test/', 'http://other.test/'];
+    await crawl.run(inject, {...defaultOptions(inject), urls: [`${best}\tscore=2`, other]});
+    const words = (word: string) => Array.from({length: 200}, (_, n) => `${word}${n}`).join(' ');
+    let texts: Record<string, string> = {[best]: words('word'), [other]: `${words('word')} last`};
+    const round = async () => {
+      const made = await crawl.run(generate, defaultOptions(generate));
+      await fetchSegment(crawl, made.plan!.segment!, (url) => page(texts[url]!, [], {fingerprint: true}));
+      await crawl.run(updatedb, defaultOptions(updatedb));
+      crawl.effects.pass(400 * 86_400_000);
+    };
+    await round();
+    assert.deepEqual(await marked(crawl), [], 'updatedb looks for none');
+    await crawl.run(dedup, {group: undefined});
+    assert.equal((await marked(crawl)).length, 1, 'the test needs two texts that are nearly equal');
+
+    await round();
+    assert.deepEqual(await marked(crawl), [[other, status, 'near', best]]);
+    texts = {[best]: texts[best]!, [other]: words('else')};
+    await round();
+    assert.deepEqual(await marked(crawl), []);
+    assert.equal((await crawl.crawldb()).find(({url}) => url === other)?.status, 'fetched');
+  });
 
 test('savings are told by host', async (t) => {
   const crawl = await jobHarness(t);

@@ -99,6 +99,23 @@ test('of too many links to a page the best stay; internal or external ones are l
     'http://s4.test/ -> http://s1.test/t x1',
   ]);
 
+  // All of them count; and when better ones go, the next takes their place
+  assert.equal((await inlinksOf(crawl))['http://s1.test/t'], 4);
+  assert.equal((await crawl.head()).manifest.summary.links, 2);
+  crawl.effects.pass(31 * 86_400_000);
+  web['http://s4.test/'] = page('4 tells of another', ['http://s1.test/u']);
+  await fetched(crawl, web);
+  await crawl.run(updatedb, updateOptions);
+  const later = await crawl.run(invertlinks, {segments: []});
+  assert.deepEqual(await edges(crawl), [
+    'http://s2.test/ -> http://s1.test/t x1',
+    'http://s3.test/ -> http://s1.test/t x1',
+    'http://s4.test/ -> http://s1.test/u x1',
+  ]);
+  assert.equal((await inlinksOf(crawl))['http://s1.test/t'], 3);
+  assert.equal(later.counters.links_total, 3);
+  assert.equal((await crawl.sql('FROM linkdb_all')).length, 4);
+
   const inside = await jobHarness(t, 'links:\n  external: false\n');
   await inside.run(inject, {files: [], urls, update: false, overwrite: false});
   await fetched(inside, web);

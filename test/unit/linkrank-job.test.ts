@@ -67,6 +67,7 @@ function linkRow(source: string, target: string): Inlink {
     fetch_time: new Date(0),
     segment: '20260101000000',
     revision: null,
+    cut: null,
   };
 }
 

@@ -7,10 +7,15 @@ import {inject} from '../../jobs/inject.ts';
 import {invertlinks} from '../../jobs/invertlinks.ts';
 import {merge} from '../../jobs/merge.ts';
 import {updatedb} from '../../jobs/updatedb.ts';
+import {newRow} from '../../lib/crawldb/row.ts';
+import type {CrawlDatum} from '../../lib/schema/crawldb.ts';
+import {identify} from '../../lib/url/keys.ts';
 import {defaultOptions} from '../support/default-options.ts';
 import {commitRows, type JobHarness, jobHarness} from '../support/job-harness.ts';
 import {fetchSegment, page, type SmallWeb} from '../support/small-web.ts';
 import {temporaryFolder} from '../support/temporary-crawl.ts';
+
+const day = 86_400_000;
 
 const web: SmallWeb = (url) =>
   url.endsWith('.test/') ? page(url, [`${url}a`, 'http://both.test/']) : page(url, ['http://both.test/']);
@@ -122,6 +127,59 @@ test('links that came with a crawl go when their page is told anew; its rules by
     `SELECT target_url FROM linkdb WHERE source_url = 'http://south.test/'`,
   );
   assert.deepEqual(targets, [{target_url: 'http://south.test/new'}]);
+});
+
+test('a page that was told last without links has none, wherever its older links stand', async (t) => {
+  const url = 'http://both.test/';
+  const north = await crawlOf(t, url);
+  await round(north, () => page('with links', ['http://x.test/']));
+  const south = await crawlOf(t, url);
+  south.effects.pass(day);
+  await round(south, () => page('without'));
+  const told = 'SELECT source_url_key, fetch_time FROM linksources';
+  const last = await south.sql(told);
+  assert.equal(last.length, 1);
+  await north.run(merge, {from: [south.dir]});
+  assert.deepEqual(await north.sql('SELECT source_url, target_url FROM linkdb'), []);
+  assert.deepEqual(await north.sql(told), last);
+  const x = (await north.crawldb()).find(({url}) => url === 'http://x.test/');
+  assert.equal(x?.inlinks, 0);
+});
+
+test('of rows that become one a fixed interval stays, and the history of visits is that of the newest success', async (t) => {
+  const [north, south] = [await jobHarness(t), await jobHarness(t)];
+  const row = (days: number, changes: Partial<CrawlDatum>): CrawlDatum => {
+    const time = new Date(days * day);
+    const found = {score: 1, depth: 0, seed: null, tag: null, hopType: 'I', time, from: null} as const;
+    const visited = {status: 'fetched', fetch_time: time} as const;
+    return {...newRow(identify('http://both.test/'), {...found, intervalS: 3600}, 1), ...visited, ...changes};
+  };
+  const success = (days: number) => ({
+    last_success_time: new Date(days * day),
+    visit_history: Uint8Array.of(days),
+    change_rate: days,
+    hints_followed: days,
+    hints_right: days,
+  });
+  const put = (crawl: JobHarness, rows: readonly CrawlDatum[]) =>
+    commitRows(crawl, [{slot: 'crawldb', table: 'crawldb', rows, facts: {kind: 'base'}}]);
+  await put(north, [row(1, {...success(1), fixed_interval: true, fetch_interval_s: 60, visits: 1})]);
+  const other = await jobHarness(t);
+  await put(other, [row(3, {last_success_time: null, retries: 1})]);
+  await put(south, [row(2, {...success(2), visits: 2, history_frozen: true})]);
+  await north.run(merge, {from: [other.dir, south.dir]});
+  const [one] = await north.crawldb();
+  assert.deepEqual(
+    [one?.fixed_interval, one?.fetch_interval_s, one?.fetch_time, one?.retries, one?.visits],
+    [true, 60, new Date(3 * day), 1, 3],
+  );
+  const {last_success_time, visit_history, change_rate, hints_followed, hints_right} = one!;
+  const history = visit_history === null ? null : new Uint8Array(visit_history);
+  assert.deepEqual(
+    {last_success_time, visit_history: history, change_rate, hints_followed, hints_right},
+    success(2),
+  );
+  assert.equal(one?.history_frozen, true);
 });
 
 test('a copy of the crawl brings what it did since, and nothing twice', async (t) => {

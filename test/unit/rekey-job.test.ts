@@ -9,12 +9,13 @@ import {rekey} from '../../jobs/rekey.ts';
 import {runJob} from '../../jobs/run-job.ts';
 import {updatedb} from '../../jobs/updatedb.ts';
 import {loadConfig} from '../../lib/config/load.ts';
+import {newRow} from '../../lib/crawldb/row.ts';
 import {CrawlError} from '../../lib/errors.ts';
 import type {OptionDeclarations, OptionValues} from '../../lib/options.ts';
 import type {CrawlDatum} from '../../lib/schema/crawldb.ts';
 import {identify} from '../../lib/url/keys.ts';
 import {defaultOptions} from '../support/default-options.ts';
-import {type JobHarness, jobHarness} from '../support/job-harness.ts';
+import {commitRows, type JobHarness, jobHarness} from '../support/job-harness.ts';
 import {fetchSegment, page, type SmallPage} from '../support/small-web.ts';
 
 const listOptions = defaultOptions(generate);
@@ -201,4 +202,44 @@ test('a URL that was refused comes back when the settings let it, and hosts that
     [b.status, b.reason, b.next_fetch_time.getTime()],
     ['unfetched', null, crawl.effects.now()],
   );
+});
+
+test('of rows that become one a fixed interval stays, and the history of visits is that of the newest success; duplicates of a refused page are pages again', async (t) => {
+  const crawl = await jobHarness(t);
+  const row = (url: string, days: number, changes: Partial<CrawlDatum>): CrawlDatum => {
+    const time = new Date(days * 86_400_000);
+    const found = {score: 1, depth: 0, seed: null, tag: null, hopType: 'I', time, from: null} as const;
+    const visited = {status: 'fetched', fetch_time: time, last_success_time: time} as const;
+    return {...newRow(identify(url), {...found, intervalS: 3600}, 1), ...visited, ...changes};
+  };
+  const equal = {signature: Uint8Array.of(9)};
+  await commitRows(crawl, [
+    {
+      slot: 'crawldb',
+      table: 'crawldb',
+      rows: [
+        row(`${home}p?ref=1`, 1, {
+          fixed_interval: true,
+          fetch_interval_s: 60,
+          visit_history: Uint8Array.of(1),
+        }),
+        row(`${home}p?ref=2`, 3, {last_success_time: null}),
+        row(`${home}p`, 2, {visit_history: Uint8Array.of(2), change_rate: 0.5}),
+        row(`${home}old?ref=1`, 1, equal),
+        row(`${home}copy`, 1, {...equal, status: 'duplicate', duplicate_of: `${home}old?ref=1`}),
+      ],
+      facts: {kind: 'base'},
+    },
+  ]);
+  await runWith(crawl, stripRef, rekey, {});
+  const now = byUrl(await crawl.crawldb());
+  const p = now[`${home}p`]!;
+  assert.deepEqual(
+    [p.fixed_interval, p.fetch_interval_s, p.fetch_time, p.last_success_time, p.change_rate],
+    [true, 60, new Date(3 * 86_400_000), new Date(2 * 86_400_000), 0.5],
+  );
+  assert.deepEqual(new Uint8Array(p.visit_history!), Uint8Array.of(2));
+  assert.equal(now[`${home}old`]?.reason, 'scope_rule');
+  const copy = now[`${home}copy`]!;
+  assert.deepEqual([copy.status, copy.reason, copy.duplicate_of], ['fetched', null, null]);
 });

@@ -58,13 +58,36 @@ test('OPIC shares scores out over links as they are: again counts nothing twice,
   assert.match(passedOver[0]?.detail ?? '', /it stood at 1, .* stood at 4/);
 });
 
-test('parts add up by their weights: depth, inlinks, age and the stored score', async (t) => {
+test('parts add up by their weights: depth, the stored score, and inlinks as soon as they are known', async (t) => {
   const crawl = await jobHarness(
     t,
     'score:\n  weights: {seed: 2, depth: 1, inlinks: 1, age: 3, linkrank: 1}\n',
   );
-  await crawl.run(inject, {...defaultOptions(inject), urls: [`${a}\tscore=0.5`]});
-  await crawl.run(generate, defaultOptions(generate));
-  const [row] = await crawl.sql<{score: number}>('SELECT score FROM fetchlist');
-  assert.equal(row?.score, 2 * 0.5 + 1, 'never fetched, no link to it, no rank');
+  await crawl.run(inject, {...defaultOptions(inject), urls: [`${a}\tscore=0.5`, `${b}\tscore=0.5`]});
+  const first = await crawl.run(generate, defaultOptions(generate));
+  const scores = async (segment: string) =>
+    Object.fromEntries(
+      (
+        await crawl.sql<{url: string; score: number}>(
+          `SELECT url, score FROM fetchlist WHERE segment = '${segment}'`,
+        )
+      ).map(({url, score}) => [url, score]),
+    );
+  const alone = 2 * 0.5 + 1; // never fetched, no link to it, no rank
+  assert.deepEqual(await scores(first.plan!.segment!), {[a]: alone, [b]: alone});
+
+  await fetchSegment(crawl, first.plan!.segment!, (url) => page(url, url === a ? [x, y] : [x]));
+  await crawl.run(updatedb, defaultOptions(updatedb));
+  await crawl.run(invertlinks, defaultOptions(invertlinks));
+  const files = await (await crawl.head()).files('inlinks');
+  assert.ok(
+    files.some(({rows}) => rows > 0),
+    'the test needs inlinks that no compaction took up',
+  );
+  const second = await crawl.run(generate, defaultOptions(generate));
+  const unlinked = 2 * 0.5 * 0.85 + 1 / 2; // one link from a seed
+  assert.deepEqual(await scores(second.plan!.segment!), {
+    [x]: unlinked + Math.log(1 + 2),
+    [y]: unlinked + Math.log(1 + 1),
+  });
 });

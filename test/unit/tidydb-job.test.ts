@@ -8,8 +8,11 @@ import {runJob} from '../../jobs/run-job.ts';
 import {tidydb} from '../../jobs/tidydb.ts';
 import {updatedb} from '../../jobs/updatedb.ts';
 import {loadConfig} from '../../lib/config/load.ts';
+import {newRow} from '../../lib/crawldb/row.ts';
+import type {CrawlDatum} from '../../lib/schema/crawldb.ts';
+import {identify} from '../../lib/url/keys.ts';
 import {defaultOptions} from '../support/default-options.ts';
-import {type JobHarness, jobHarness} from '../support/job-harness.ts';
+import {commitRows, type JobHarness, jobHarness} from '../support/job-harness.ts';
 import {fetchSegment, page, type SmallWeb} from '../support/small-web.ts';
 
 const seed = 'http://one.test/';
@@ -99,7 +102,8 @@ test('an orphan that a page links to again is what it was, and due', async (t) =
   const crawl = await jobHarness(t);
   await crawl.run(inject, {...defaultOptions(inject), urls: [seed]});
   let links = [`${seed}a`];
-  const web: SmallWeb = (url) => (url === seed ? page(`home ${links}`, links) : page(url));
+  const web: SmallWeb = (url) => (url === seed ? page(`home ${links}`, links) : page('a text'));
+  await crawl.run(inject, {...defaultOptions(inject), urls: [`${seed}longer\tscore=0.1`]});
   await round(crawl, web);
   const next = async () => {
     crawl.effects.pass(day * 60);
@@ -116,6 +120,7 @@ test('an orphan that a page links to again is what it was, and due', async (t) =
     `SELECT status, reason, next_fetch_time AS due FROM crawldb WHERE url = '${seed}a'`,
   );
   assert.deepEqual([released?.status, released?.reason], ['fetched', null]);
+  assert.equal((await states(crawl))['/longer']?.[0], 'duplicate', 'it is the page of two that stays');
   assert.ok(released!.due.getTime() <= crawl.effects.now());
   assert.equal((await tidy(crawl, {orphans: day * 365})).counters.rows_released_total, 0);
 });
@@ -148,8 +153,73 @@ test('what is long gone is forgotten; seeds, refusals and what is young are not'
     'SELECT sum(urls)::INTEGER AS urls, sum(gone)::INTEGER AS gone FROM hoststats',
   );
   assert.deepEqual(hosts, {urls: 4, gone: 2});
+  const seedUrls = 'SELECT seed, urls FROM seedstats WHERE urls > 0';
+  assert.deepEqual(await crawl.sql(seedUrls), [{seed, urls: 2}]);
   // Seen again it is a new URL
   crawl.effects.pass(day * 60);
   await round(crawl, web);
   assert.deepEqual((await states(crawl))['/gone'], ['unfetched', null]);
+  assert.deepEqual(await crawl.sql(seedUrls), [{seed, urls: 3}]);
+});
+
+test('duplicates of a page that upkeep takes out are pages again, and what it gives back is a duplicate again', async (t) => {
+  const crawl = await jobHarness(t);
+  await crawl.run(inject, {...defaultOptions(inject), urls: [seed]});
+  const copies = [`${seed}a`, `${seed}copy`, `${seed}copy/more`];
+  const web: SmallWeb = (url) => (url === seed ? page('home', copies) : page('the same'));
+  await round(crawl, web);
+  await round(crawl, web);
+  assert.deepEqual(
+    (await crawl.crawldb()).map(({url, status, duplicate_of}) => [url, status, duplicate_of]).sort(),
+    [
+      [seed, 'fetched', null],
+      [`${seed}a`, 'fetched', null],
+      [`${seed}copy`, 'duplicate', `${seed}a`],
+      [`${seed}copy/more`, 'duplicate', `${seed}a`],
+    ],
+  );
+  await tidy(crawl, {filter: true}, "scope:\n  rules: ['- regex /a$']\n");
+  assert.equal((await states(crawl))['/a']?.[0], 'gone');
+  assert.deepEqual((await states(crawl))['/copy'], ['fetched', null]);
+  const standing = async () =>
+    (await crawl.crawldb()).find(({url}) => url === `${seed}copy/more`)?.duplicate_of;
+  assert.equal(await standing(), `${seed}copy`);
+  assert.deepEqual(await counts(crawl), {urls: 4, unfetched: 0, fetched: 2, gone: 1});
+
+  await tidy(crawl, {filter: true});
+  assert.deepEqual((await states(crawl))['/a'], ['fetched', null]);
+  assert.deepEqual((await states(crawl))['/copy'], ['duplicate', 'duplicate']);
+  assert.equal(await standing(), `${seed}a`);
+});
+
+test('near duplicates of a page that is forgotten are pages again', async (t) => {
+  const crawl = await jobHarness(t);
+  const found = {score: 1, depth: 1, seed, tag: null, hopType: 'L', from: seed} as const;
+  const row = (url: string, changes: Partial<CrawlDatum>) => ({
+    ...newRow(identify(url), {...found, time: new Date(crawl.effects.now() - 100 * day), intervalS: 3600}, 1),
+    ...changes,
+  });
+  const rows = [
+    row(`${seed}best`, {
+      status: 'gone',
+      reason: 'http_404',
+      fetch_time: new Date(crawl.effects.now() - 90 * day),
+    }),
+    row(`${seed}near`, {
+      status: 'duplicate',
+      duplicate_kind: 'near',
+      duplicate_of: `${seed}best`,
+      simhash: 1n,
+    }),
+    row(`${seed}like`, {status: 'fetched', duplicate_kind: 'near', similar_to: `${seed}near`, simhash: 2n}),
+  ];
+  await commitRows(crawl, [{slot: 'crawldb', table: 'crawldb', rows, facts: {kind: 'base'}}]);
+  await tidy(crawl, {purge: day});
+  assert.deepEqual(
+    (await crawl.crawldb()).map(({url, status, duplicate_kind}) => [url, status, duplicate_kind]).sort(),
+    [
+      [`${seed}like`, 'fetched', 'near'],
+      [`${seed}near`, 'fetched', null],
+    ],
+  );
 });

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
+import {drop} from '../../jobs/drop.ts';
 import {generate} from '../../jobs/generate.ts';
 import {inject} from '../../jobs/inject.ts';
 import {updatedb} from '../../jobs/updatedb.ts';
 import type {CrawlDatum} from '../../lib/schema/crawldb.ts';
 import type {HostStatsRow} from '../../lib/schema/hostdb.ts';
 import type {Outlink} from '../../lib/schema/outlinks.ts';
+import {crawl as cli} from '../support/cli.ts';
 import {defaultOptions} from '../support/default-options.ts';
 import {commitRows, type JobHarness, jobHarness} from '../support/job-harness.ts';
 import {fetchSegment, page, parseSegment, type SmallPage, type SmallWeb} from '../support/small-web.ts';
@@ -408,4 +410,25 @@ test('a segment applied again from another parse: its links are replaced, what w
   const end = await byUrl(crawl);
   assert.equal(end['http://b.test/']?.status, 'fetched');
   assert.equal(end['http://a.test/junk2']?.status, 'unfetched');
+});
+
+test('a late segment whose earlier visits are kept no more is left out of the history, and explain says so', async (t) => {
+  const crawl = await jobHarness(t);
+  const url = 'http://a.test/';
+  await crawl.run(inject, {...seedOptions, urls: [url]});
+  const pages = (text: string) => web({[url]: page(text)});
+  const first = await fetched(crawl, pages('one'));
+  await crawl.run(updatedb, updateOptions);
+  crawl.effects.pass(31 * day);
+  const late = await fetched(crawl, pages('two'));
+  crawl.effects.pass(31 * day);
+  const third = await fetched(crawl, pages('three'));
+  await crawl.run(updatedb, {...updateOptions, segments: [third]});
+  const before = (await byUrl(crawl))[url]!;
+  await crawl.run(drop, {segment: [first], force: true});
+  await crawl.run(updatedb, {...updateOptions, segments: [late]});
+  const row = (await byUrl(crawl))[url]!;
+  assert.deepEqual({...row, revision: 0}, {...before, revision: 0, history_frozen: true});
+  const {stdout} = await cli(crawl.dir, ['explain', url]);
+  assert.match(stdout, /its history leaves out a visit/);
 });
