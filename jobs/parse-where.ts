@@ -1,23 +1,15 @@
 import {CrawlError} from '../lib/errors.ts';
 import {fetch} from '../lib/schema/fetch.ts';
-import {type Database, openDatabase} from '../lib/store/duckdb.ts';
+import {openDatabase} from '../lib/store/duckdb.ts';
 import {readTable} from '../lib/store/parquet-read.ts';
 import type {Snapshot} from '../lib/store/store.ts';
 import {bindSnapshot} from '../lib/store/views.ts';
+import {checkCondition, describedCaptures} from './capture-where.ts';
 import type {JobEffects} from './job.ts';
 import {databaseParams, spillFolder} from './task-database.ts';
 
 /** Rows [from, to) of a fetch file. */
 export type RowRange = readonly [from: number, to: number];
-
-/**
- * What a condition may speak of: the columns of `captures`, those of the current parse beside them (where both have
- * one of that name it is the capture's; the parse's are parse_status and parse_reason), and in a query of its own any
- * table.
- */
-const described = `SELECT c.*, p.* EXCLUDE (segment, capture_id, host_key, url_key, url, status, reason, content_mime_type),
-  p.status AS parse_status, p.reason AS parse_reason
-FROM captures c LEFT JOIN parse p USING (segment, capture_id)`;
 
 /**
  * Rows of each fetch file (by its key) whose captures a condition chooses; files without any are absent. Held in
@@ -38,8 +30,8 @@ export async function selectRows(
   });
   try {
     await bindSnapshot(db, snapshot);
-    const query = `SELECT capture_id FROM (${described}) WHERE segment = $segment AND (${where}\n)`;
-    await check(db, query, where);
+    const query = `SELECT capture_id FROM (${describedCaptures}) WHERE segment = $segment AND (${where}\n)`;
+    await checkCondition(db, query, where);
     const chosen = new Map<string, readonly RowRange[]>();
     for (const segment of segments) {
       const ids = new Set(
@@ -108,19 +100,4 @@ export function checkTrial(
         hint: 'Give the captures that --where chooses a name of their own.',
       },
     );
-}
-
-/** One expression, not a further statement. */
-async function check(db: Database, query: string, where: string): Promise<void> {
-  const hint = 'It takes one SQL condition over captures and parse, as: --where "parse_status = \'failed\'"';
-  if (where.trim() === '' || where.includes(';'))
-    throw new CrawlError('USAGE', '--where takes one SQL condition, without semicolon', {hint});
-  try {
-    const kinds = await db.statementKinds(query);
-    if (kinds.length === 1 && kinds[0] === 'SELECT') return;
-  } catch (error) {
-    if (!(error instanceof CrawlError)) throw error;
-    throw new CrawlError('USAGE', `--where ${where}: ${error.message}`, {hint, cause: error});
-  }
-  throw new CrawlError('USAGE', `--where ${where}: not a condition`, {hint});
 }

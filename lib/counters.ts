@@ -48,6 +48,8 @@ export const counters = {
   links_total: 'Links in the linkdb.',
   links_added_total: 'Links added to the linkdb.',
   links_removed_total: 'Links removed from the linkdb.',
+  captures_kept_total: 'Captures that stay when segments are merged.',
+  captures_dropped_total: 'Captures that newer ones, or a condition, left out then.',
   buckets_compacted_total: 'Buckets of the crawldb written anew.',
   rows_compacted_total: 'Rows that compaction wrote.',
   ranks_total: 'Pages, hosts and domains ranked.',

@@ -43,6 +43,7 @@ export const commands: readonly CommandEntry[] = [
   {name: 'traps', summary: 'Show families of URLs that are quarantined as traps; release or block them.', load: () => import('./traps.ts')},
   {name: 'schedule-sim', summary: 'Simulate recrawl schedules on a synthetic web, or on what this crawl saw change.', load: () => import('./schedule-sim.ts')},
   {name: 'drop', summary: 'Take segments out of the crawl and release their URLs.', load: () => import('./drop.ts')},
+  {name: 'mergesegs', summary: 'Merge segments into one: of each URL the newest capture.', load: () => import('./mergesegs.ts')},
   {name: 'merge', summary: 'Take other crawls into this one.', load: () => import('./merge.ts')},
   {name: 'rollback', summary: 'Make the crawl what it was as of an older manifest.', load: () => import('./rollback.ts')},
 ];

@@ -70,6 +70,7 @@ test('commands about the whole crawl, killed before or after their manifest, lea
     ['sitemap', `${home}sitemap.xml`],
     ['rekey', '--set', 'url.strip_www=true'],
     ['merge', other.dir],
+    ['mergesegs', '--where', "url NOT LIKE '%/a'"],
     ['rollback', '1'],
   ]) {
     const undisturbed = join(await temporaryFolder(t), 'undisturbed');

@@ -1,0 +1,207 @@
+import {CrawlError} from '../lib/errors.ts';
+import type {FileRef, SegmentInfo} from '../lib/store/manifest-types.ts';
+import type {Snapshot} from '../lib/store/store.ts';
+import {checkCondition, describedCaptures} from './capture-where.ts';
+import {
+  compactBuckets,
+  compactionEdit,
+  countsOf,
+  crawldbNext,
+  type DatabaseParams,
+  databaseParams,
+  filesOf,
+  inlinksSlot,
+  isCompaction,
+  nextRevision,
+  openPlanDatabase,
+} from './crawldb-writer.ts';
+import {defineJob} from './job.ts';
+import {
+  type MergedSegment,
+  type MergesegsParams,
+  mergeSegments,
+  type SourceSegment,
+} from './mergesegs-task.ts';
+
+/**
+ * Several segments into one (Nutch: SegmentMerger): of each URL the newest capture, and the newest with a payload; links
+ * and parses with their captures. It takes the place, and the name, of the newest of them; the others go in the same
+ * commit. Rows of the crawldb, and captures of other segments that share a payload, follow. What the crawldb has taken
+ * from older captures stays in it; the linkdb keeps the segment names by which it was told.
+ */
+export const mergesegs = defineJob({
+  name: 'mergesegs',
+  summary: 'Merge segments into one: of each URL the newest capture.',
+  options: {
+    segments: {kind: 'list', default: [], doc: 'Segments; all if absent.'},
+    all: {kind: 'flag', default: false, doc: 'Keep all captures, not only the newest of each URL.'},
+    where: {
+      kind: 'text',
+      doc: 'SQL condition over captures and their current parse: only these are kept.',
+    },
+    slice: {kind: 'count', doc: 'Make segments of so many captures each, in order of time.'},
+  },
+  locks: () => ['crawldb', 'fetching'],
+
+  async plan({segments, all, where, slice}, effects) {
+    const {snapshot, config, now, log} = effects;
+    if (slice === 0) throw new CrawlError('USAGE', '--slice 0: a slice has at least one capture');
+    const ids = segments.length > 0 ? [...new Set(segments)].sort() : snapshot.segments;
+    if (ids.length === 0 || (ids.length === 1 && where === undefined && slice === undefined)) {
+      log('info', 'nothing_to_merge', {segments: ids});
+      return undefined;
+    }
+    checkSegments(snapshot, ids);
+    const crawldb = await snapshot.files('crawldb');
+    const captures = [...(await snapshot.tableFiles('fetch')), ...(await snapshot.tableFiles('parse', ids))];
+    if (where !== undefined) {
+      const db = await openPlanDatabase(effects, captures, ['fetch', 'parse']);
+      try {
+        await checkCondition(db, `SELECT capture_id FROM (${describedCaptures}) WHERE (${where}\n)`, where);
+      } finally {
+        await db.close();
+      }
+    }
+    const sources: SourceSegment[] = [];
+    for (const id of ids) sources.push(await sourceOf(snapshot, id));
+    const params: MergesegsParams = {
+      sources,
+      others: await otherFiles(snapshot, ids),
+      existing: snapshot.segments,
+      versions: Object.fromEntries(
+        ids.map((id) => [id, snapshot.manifest.slots[`segments/${id}/fetch`]?.version ?? 0]),
+      ),
+      parse: snapshot.segment(ids.at(-1)!).current ?? null,
+      all,
+      where: where ?? null,
+      slice: slice ?? 0,
+      now: now(),
+      revision: nextRevision(snapshot),
+      database: databaseParams(config),
+    };
+    const counts = [...(await snapshot.files('hoststats')), ...(await snapshot.files('seedstats'))];
+    return {
+      base: snapshot.manifest.number,
+      now: params.now,
+      segment: ids.at(-1)!,
+      tasks: [{stage: 0, part: 0, inputs: [...crawldb, ...captures, ...counts], params: {...params}}],
+      facts: {
+        crawldb,
+        inlinks: await inlinksSlot(snapshot),
+        database: params.database,
+        infos: Object.fromEntries(ids.map((id) => [id, snapshot.segment(id)])),
+        slots: Object.keys(snapshot.manifest.slots).filter((slot) =>
+          ids.some((id) => slot.startsWith(`segments/${id}/`)),
+        ),
+      },
+    };
+  },
+
+  run: (task, ctx) => (isCompaction(task) ? compactBuckets(task, ctx) : mergeSegments(task, ctx)),
+
+  next(plan, stage, results) {
+    if (stage > 0) return compactionEdit(results);
+    const {crawldb, database, infos, slots} = plan.facts as unknown as PlanFacts; // made by plan
+    const [result] = results;
+    const merged = result?.facts?.merged as readonly MergedSegment[];
+    const written = result?.facts?.slots as Readonly<Record<string, readonly FileRef[]>>;
+    const writes: Record<string, readonly FileRef[] | null> = {...written};
+    const kept = new Set(merged.map(({id}) => id));
+    for (const slot of slots)
+      if (written[slot] === undefined && kept.has(slot.split('/')[1]!)) writes[slot] = null;
+    const ids = Object.keys(infos);
+    const segments: Record<string, Partial<Omit<SegmentInfo, 'version'>> | null> = {};
+    for (const id of ids) if (!kept.has(id)) segments[id] = null;
+    for (const {id, urls, hosts} of merged) {
+      const {version: _, selection, ...newest} = infos[ids.at(-1)!]!;
+      const own = infos[id];
+      segments[id] = {
+        ...newest,
+        ...(own?.selection !== undefined && {selection: own.selection}),
+        ...(own === undefined && selection !== undefined && {selection}),
+        ...(own !== undefined && {generated_time: own.generated_time}),
+        urls,
+        hosts,
+        partitions: 1,
+      };
+    }
+    const delta = filesOf(result, 'crawldb');
+    const changed = delta.some((file) => file.rows > 0);
+    const edit = {
+      reads: ['crawldb', 'open', ...ids.map((id) => `segments/${id}`), ...slots],
+      writes: {...writes, ...(changed && countsOf(result))},
+      segments,
+    };
+    if (!changed) return {edit};
+    return crawldbNext(plan, stage, crawldb, delta, edit, database);
+  },
+});
+
+interface PlanFacts {
+  readonly crawldb: readonly FileRef[];
+  readonly database: DatabaseParams;
+  /** Of the segments that are merged, oldest first. */
+  readonly infos: Readonly<Record<string, SegmentInfo>>;
+  readonly slots: readonly string[];
+}
+
+/** Throws SEGMENT_STATE where something would be lost, or would be told in part. */
+function checkSegments(snapshot: Snapshot, ids: readonly string[]): void {
+  const refuse = (which: readonly string[], what: string, hint: string) => {
+    if (which.length > 0)
+      throw new CrawlError('SEGMENT_STATE', `${what}: ${which.join(' ')}`, {facts: {segments: which}, hint});
+  };
+  const info = (id: string) => snapshot.segment(id);
+  refuse(
+    snapshot.segments.filter((id) => info(id).state !== 'fetched'),
+    'not fetched yet, and may refer to payloads of the others',
+    'Run: crawl fetch; or release the URLs: crawl drop',
+  );
+  refuse(
+    ids.filter((id) => info(id).applied !== (info(id).current ?? null)),
+    'not applied yet',
+    'Run: crawl updatedb',
+  );
+  const told = ids.filter((id) => info(id).inverted !== undefined);
+  refuse(
+    told.length === 0 ? [] : ids.filter((id) => info(id).inverted !== info(id).current),
+    'links are not in the linkdb yet',
+    'Run: crawl invertlinks',
+  );
+  refuse(
+    ids.filter((id) =>
+      Object.keys(snapshot.manifest.slots).some((slot) => slot.startsWith(`segments/${id}/extract`)),
+    ),
+    'rows of extractors cannot be moved',
+    'Merge before the extractors run, or leave these segments out.',
+  );
+}
+
+/** A segment's files, by what becomes of them. */
+async function sourceOf(snapshot: Snapshot, id: string): Promise<SourceSegment> {
+  const parses: Record<string, {parse: readonly FileRef[]; outlinks: readonly FileRef[]}> = {};
+  for (const slot of Object.keys(snapshot.manifest.slots).sort()) {
+    const [, name] = new RegExp(`^segments/${id}/parse/([^/]+)$`).exec(slot) ?? [];
+    if (name === undefined) continue;
+    const outlinks = await snapshot.files(`segments/${id}/outlinks/${name}`);
+    parses[name] = {parse: await snapshot.files(slot), outlinks};
+  }
+  const files = (part: string) => snapshot.files(`segments/${id}/${part}`);
+  return {
+    id,
+    current: snapshot.segment(id).current ?? null,
+    fetchlist: await files('fetchlist'),
+    fetch: await files('fetch'),
+    content: await files('content'),
+    parses,
+  };
+}
+
+async function otherFiles(
+  snapshot: Snapshot,
+  ids: readonly string[],
+): Promise<Readonly<Record<string, readonly FileRef[]>>> {
+  const others = snapshot.segments.filter((id) => !ids.includes(id));
+  const lists = others.map(async (id) => [id, await snapshot.files(`segments/${id}/fetch`)] as const);
+  return Object.fromEntries(await Promise.all(lists));
+}
