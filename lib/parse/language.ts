@@ -1,4 +1,7 @@
-import {eld} from 'eld/extrasmall';
+import {loadLanguageModel} from './language-model.ts';
+import {scoreLanguage} from './language-score.ts';
+
+const model = await loadLanguageModel();
 
 /** Characters that are looked at: the detector itself stops at a word's end behind 350 bytes. */
 const sample = 500;
@@ -72,6 +75,6 @@ const threeLetters: Readonly<Record<string, string>> = {
 /** Language that a text is written in, ISO 639-3, or null where the detector is not sure. */
 export function detectLanguage(text: string): string | null {
   if (text.length < least) return null;
-  const found = eld.detect(text.slice(0, sample));
-  return found.isReliable() ? (threeLetters[found.language] ?? null) : null;
+  const found = scoreLanguage(text.slice(0, sample), model);
+  return found === null ? null : (threeLetters[found] ?? null);
 }
