@@ -114,12 +114,13 @@ function robotsText(robots: HostDescription['robots'][number], at: (time: Date) 
 function statsText(stats: NonNullable<HostDescription['stats']>, due: number): string[] {
   const {urls, unfetched, fetched, duplicates, gone, redirects, pages_fetched, body_bytes, over_budget} =
     stats;
+  const saved = body_bytes - (stats.novel_bytes ?? body_bytes);
   const parts = Object.entries({unfetched, fetched, redirects, duplicates, gone})
     .filter(([, n]) => n > 0)
     .map(([name, n]) => `${count(n)} ${name}`);
   const refused = over_budget === 0 ? '' : `; ${counted(over_budget, 'new URL')} refused by the budget`;
   return [
     `${counted(urls, 'known URL')}${parts.length === 0 ? '' : `: ${parts.join(', ')}`}; ${count(due)} due`,
-    `${counted(pages_fetched, 'page')} fetched ever, ${bytes(body_bytes)}${refused}`,
+    `${counted(pages_fetched, 'page')} fetched ever, ${bytes(body_bytes)}${saved === 0 ? '' : `, ${bytes(saved)} of them not stored again`}${refused}`,
   ];
 }

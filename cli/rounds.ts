@@ -5,7 +5,7 @@ import {defaultValue} from '../lib/kinds.ts';
 import type {OptionDeclarations, OptionValues} from '../lib/options.ts';
 import {closing, counterOf, parts, reasonList, stepClosing} from './closing.ts';
 import type {CommandContext, JobSettings} from './command.ts';
-import {counted, span} from './words.ts';
+import {bytes, counted, span} from './words.ts';
 
 /** Steps of a round as several commands need them: each takes the segments that want it, and says which. */
 
@@ -66,8 +66,10 @@ export function fetchClosing(report: RunReport, goesOn = false): string[] {
   const {plan, reasons} = report;
   const why = reasonList(reasons);
   const stop = fetchStop(report);
+  const saved = counterOf(report, 'payload_bytes_saved_total');
   return [
     (goesOn ? stepClosing : closing)(report, `segment ${plan?.segment}: ${fetchOutcome(report)}`),
+    ...(saved > 0 ? [`not stored again: ${bytes(saved)} that the crawl has already`] : []),
     ...(why === '' ? [] : [`reasons: ${why}`]),
     ...(stop === 'disk'
       ? ['stopped: less free space than storage.min_free; the next fetch goes on from here']

@@ -72,7 +72,7 @@ export function statusText(
 }
 
 /** `2 URLs of 1 host: 1 unfetched, 1 fetched`; further counts, by name, behind. */
-function summaryText({urls, hosts, ...others}: Readonly<Record<string, number>>): string {
+function summaryText({urls, hosts, saved_bytes: saved, ...others}: Readonly<Record<string, number>>): string {
   if (urls === undefined) return '';
   const order = ['unfetched', 'fetched', 'redirects', 'duplicates', 'gone', 'pages_fetched'];
   const place = (name: string) => (order.indexOf(name) + order.length + 1) % (order.length + 1);
@@ -83,5 +83,5 @@ function summaryText({urls, hosts, ...others}: Readonly<Record<string, number>>)
       ([name, n]) =>
         `${count(n)} ${name === 'pages_fetched' ? 'pages fetched ever' : name.replaceAll('_', ' ')}`,
     );
-  return `${counted(urls, 'URL')} of ${counted(hosts ?? 0, 'host')}${parts.length === 0 ? '' : `: ${parts.join(', ')}`}`;
+  return `${counted(urls, 'URL')} of ${counted(hosts ?? 0, 'host')}${parts.length === 0 ? '' : `: ${parts.join(', ')}`}${saved ? `; ${bytes(saved)} received and not stored again` : ''}`;
 }

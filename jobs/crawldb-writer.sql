@@ -122,5 +122,6 @@ SELECT
   coalesce(sum(gone), 0)::BIGINT AS gone,
   coalesce(sum(redirects), 0)::BIGINT AS redirects,
   coalesce(sum(pages_fetched), 0)::BIGINT AS pages_fetched,
+  coalesce(sum(body_bytes) - sum(novel_bytes), 0)::BIGINT AS saved_bytes,
   count(*)::BIGINT AS hosts
 FROM new_hoststats;

@@ -1,14 +1,14 @@
-import {readFile, rm, statfs, writeFile} from 'node:fs/promises';
+import {readdir, rm, statfs, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import type {Config} from '../lib/config/settings.ts';
 import {systemCode} from '../lib/errors.ts';
 import {type FetchEnd, Fetcher} from '../lib/fetcher/fetcher.ts';
 import {KeyMap} from '../lib/fetcher/key-map.ts';
-import {Replay} from '../lib/fetcher/replay.ts';
+import {politenessColumns, Replay} from '../lib/fetcher/replay.ts';
 import type {CaptureSink, KnownTargets} from '../lib/fetcher/settings.ts';
 import type {SharedLimits} from '../lib/fetcher/shared.ts';
+import type {FetchWork} from '../lib/fetcher/work.ts';
 import type {HttpClient} from '../lib/http/exchange.ts';
-import type {Capture} from '../lib/schema/fetch.ts';
 import {fetchlist} from '../lib/schema/fetchlist.ts';
 import {type HostRuleRow, hostrules, hoststate, hoststats, robots} from '../lib/schema/hostdb.ts';
 import {seeds} from '../lib/schema/seeds.ts';
@@ -16,7 +16,7 @@ import type {Table} from '../lib/schema/table.ts';
 import {makeScope, type Stay} from '../lib/scope/scope.ts';
 import {crashPoint} from '../lib/store/crash-points.ts';
 import {openCrawl} from '../lib/store/crawl.ts';
-import {type JournalWriter, openJournal} from '../lib/store/journal.ts';
+import {openJournal} from '../lib/store/journal.ts';
 import {journalHistory, journalOutcomes} from '../lib/store/journal-read.ts';
 import {readTable} from '../lib/store/parquet-read.ts';
 import {hostOf, registeredDomain} from '../lib/url/host.ts';
@@ -24,6 +24,7 @@ import {urlPolicy} from '../lib/url/normalize.ts';
 import {knownTargets} from './fetch-known.ts';
 import {FetchSealer} from './fetch-seal.ts';
 import {withSharedLimits} from './fetch-shared.ts';
+import {JournalSink} from './fetch-sink.ts';
 import {httpClient} from './http-client.ts';
 import type {Task, TaskContext, TaskResult} from './job.ts';
 import type {PolicyTexts} from './policy-texts.ts';
@@ -58,8 +59,53 @@ async function fetchPartition(
 ): Promise<TaskResult> {
   const {segment} = params;
   const folder = journalFolder(ctx, segment, params.part);
-  const proven = await takeCleanMark(folder);
+  const proven = await isProven(folder);
+  await rm(join(folder, cleanMark), {force: true}); // so that the mark never outlives what it says
   const sealer = await FetchSealer.open(folder, task, params, ctx);
+  try {
+    const {end, work} = await fetchIntoJournal(task, params, ctx, {folder, proven, sealer, shared});
+    const {counters, reasons, stopped} = end;
+    if (stopped !== null) {
+      await writeFile(join(folder, cleanMark), '');
+      ctx.log('info', 'fetch_paused', {segment, because: stopped, done: work.worklist.done});
+      return {files: [], counters, reasons, facts: {stopped}};
+    }
+    const sealed = await sealer.finish(work);
+    crashPoint('journal_sealed');
+    return {
+      files: sealed.files,
+      counters: {
+        ...counters,
+        payloads_stored_total: sealed.stored,
+        payloads_shared_total: sealed.shared,
+        payload_bytes_saved_total: sealed.savedBytes,
+        journal_rows_lost_total: sealed.lost,
+      },
+      reasons,
+      facts: {stopped: null},
+    };
+  } finally {
+    await sealer.close();
+  }
+}
+
+/** Runs the loop, to its end or a stop; then all that it has done is in the journal. */
+async function fetchIntoJournal(
+  task: Task,
+  params: FetchParams,
+  ctx: TaskContext,
+  {
+    folder,
+    proven,
+    sealer,
+    shared,
+  }: {
+    readonly folder: string;
+    readonly proven: boolean;
+    readonly sealer: FetchSealer;
+    readonly shared: SharedLimits;
+  },
+): Promise<{readonly end: FetchEnd; readonly work: FetchWork}> {
   const journal = await openJournal(folder, {
     sleep: (ms, signal) => ctx.sleep(ms, signal),
     rotateBytes: params.config.storage.journal_file,
@@ -86,25 +132,7 @@ async function fetchPartition(
   }
   sealer.check();
   crashPoint('journal_flushed');
-  const {counters, reasons, stopped} = end;
-  if (stopped !== null) {
-    await writeFile(join(folder, cleanMark), '');
-    ctx.log('info', 'fetch_paused', {segment, because: stopped, done: fetcher.work.worklist.done});
-    return {files: [], counters, reasons, facts: {stopped}};
-  }
-  const sealed = await sealer.finish(fetcher.work);
-  crashPoint('journal_sealed');
-  return {
-    files: sealed.files,
-    counters: {
-      ...counters,
-      payloads_stored_total: sealed.stored,
-      payloads_shared_total: sealed.shared,
-      journal_rows_lost_total: sealed.lost,
-    },
-    reasons,
-    facts: {stopped: null},
-  };
+  return {end, work: fetcher.work};
 }
 
 function makeFetcher(
@@ -173,13 +201,20 @@ async function load(
   for await (const row of rowsOf(task, ctx, robots))
     if (work.hosts.hasDomain(registeredDomain(hostOf(row.origin)))) work.robots.load(row);
   const replay = new Replay(work, config);
+  let allProven = proven;
+  // All parts: each segment has its own division of domains.
   for (const other of unfinished)
-    for await (const rows of journalOutcomes(journalFolder(ctx, other, part)))
-      for (const row of rows) replay.takePoliteness(row, fetcher.now());
+    for (const theirs of await journalFolders(ctx, other)) {
+      allProven &&= await isProven(theirs);
+      for await (const rows of journalOutcomes(theirs, politenessColumns))
+        for (const row of rows) replay.takePoliteness(row, fetcher.now());
+    }
+  if (begun) {
+    await notDue.load();
+    for await (const {row, payload} of journalHistory(folder)) replay.take(row, payload, fetcher.now());
+  }
+  replay.finish(allProven, fetcher.now());
   if (!begun) return;
-  await notDue.load();
-  for await (const {row, payload} of journalHistory(folder)) replay.take(row, payload, fetcher.now());
-  replay.finish(proven, fetcher.now());
   ctx.log('info', 'fetch_resumed', {segment, done: work.worklist.done, left: work.queues.waiting, proven});
 }
 
@@ -229,64 +264,28 @@ export function journalFolder(ctx: TaskContext, segment: string, part: number): 
   return join(ctx.store.journalDir(segment), `part-${part}`);
 }
 
+/** Those of all partitions of a segment whose fetch has begun. */
+async function journalFolders(ctx: TaskContext, segment: string): Promise<string[]> {
+  const dir = ctx.store.journalDir(segment);
+  const names = await namesIn(dir);
+  return (names ?? []).filter((name) => name.startsWith('part-')).map((name) => join(dir, name));
+}
+
 /** There after a clean stop: the journal holds all answers that there were. */
 const cleanMark = 'clean';
 
-/** Takes the mark away, so that it never outlives what it says. */
-async function takeCleanMark(folder: string): Promise<boolean> {
-  const path = join(folder, cleanMark);
-  try {
-    await readFile(path);
-    await rm(path);
-    return true;
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return false;
-    throw error;
-  }
+/** Is every answer in the journal, if there was any? Not after a crash, even if nothing had reached the disk. */
+async function isProven(folder: string): Promise<boolean> {
+  const names = await namesIn(folder);
+  return names === undefined || names.includes(cleanMark);
 }
 
-/** Chosen: four batches of the journal, so that large payloads do not pile up before a slow disk. */
-const mostPendingBytes = 32 * 2 ** 20;
-const mostPending = 64;
-
-/** Rows on their way into the journal; the fetch pauses while it writes. */
-class JournalSink implements CaptureSink {
-  readonly #journal: JournalWriter;
-  readonly #sealer: FetchSealer;
-  #pending = 0;
-  #pendingBytes = 0;
-  #last: Promise<void> = Promise.resolve();
-  #error: {readonly error: unknown} | null = null;
-
-  constructor(journal: JournalWriter, sealer: FetchSealer) {
-    this.#journal = journal;
-    this.#sealer = sealer;
-  }
-
-  append(capture: Capture, payload: Uint8Array | null): void {
-    if (this.#error) throw this.#error.error;
-    this.#sealer.check();
-    const bytes = payload?.length ?? 0;
-    this.#pending++;
-    this.#pendingBytes += bytes;
-    this.#last = this.#journal
-      .append(capture, payload)
-      .catch((error: unknown) => {
-        this.#error ??= {error};
-      })
-      .then(() => {
-        this.#pending--;
-        this.#pendingBytes -= bytes;
-      });
-  }
-
-  /** An append that is not taken over at once waits for the disk, and so do we. */
-  get pressure(): Promise<void> | null {
-    return this.#pending > mostPending || this.#pendingBytes > mostPendingBytes ? this.#last : null;
-  }
-
-  async settled(): Promise<void> {
-    await this.#last;
-    if (this.#error) throw this.#error.error;
+/** Undefined: there is no such folder. */
+async function namesIn(folder: string): Promise<string[] | undefined> {
+  try {
+    return (await readdir(folder)).sort();
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return undefined;
+    throw error;
   }
 }

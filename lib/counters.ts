@@ -24,6 +24,7 @@ export const counters = {
   body_bytes_total: 'Payload bytes received.',
   payloads_stored_total: 'Payloads stored.',
   payloads_shared_total: 'Payloads that were stored already.',
+  payload_bytes_saved_total: 'Payload bytes that were not stored again.',
   journal_rows_lost_total: 'Journal rows dropped because their payload did not match its digest.',
   captures_parsed_total: 'Captures parsed.',
   captures_failed_total: 'Captures whose parse failed.',

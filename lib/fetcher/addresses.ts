@@ -6,6 +6,8 @@ import type {FetchQueues} from './queues.ts';
 /** Chosen: a look-up takes less in nearly all cases, and an answer is good for a minute at least. */
 const aheadMs = 1000;
 const aheadEveryMs = 100;
+/** Chosen: looking through more of those that come soon, ten times a second, takes more than the look-ups. */
+const mostAhead = 512;
 /** As the HTTP client keeps an unused connection for 15 s; after it a request begins with a look-up. */
 const connectionMs = 15_000;
 /** Least time for which lib/http/dns.ts keeps an answer: within it nothing has to be asked again. */
@@ -26,7 +28,7 @@ export class HostAddresses {
   #awaited = 0;
   #nextAhead = 0;
 
-  /** @param most look-ups at once */
+  /** @param most requests at once: so many look-ups ahead at most */
   constructor(
     client: Pick<HttpClient, 'addresses'>,
     work: {
@@ -40,7 +42,7 @@ export class HostAddresses {
     this.#hosts = work.hosts;
     this.#queues = work.queues;
     this.#urlOf = (item) => work.worklist.urlOf(item);
-    this.#most = most;
+    this.#most = Math.min(most, mostAhead);
   }
 
   /** Look-ups that a host's turn waits for. */

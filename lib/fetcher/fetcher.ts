@@ -1,24 +1,23 @@
 /**
  * The fetch loop: from a list of URLs to one outcome each.
  *
- * The life of a URL here. It waits in the queue of its host. When the host's turn comes, its address is looked
- * up (once), then its robots.txt is asked for unless a fresh one is known, in the host's own queue like all
- * else. What a rule, a budget or robots.txt forbids gets its row without a request. The rest is asked for, one
- * request a host at a time; the answer becomes a row, tells how long to leave the host alone, and may bring
- * a hop: a redirect's target on a host of this fetch, asked in that host's own queue.
+ * The life of a URL here. It waits in the queue of its host. When the host's turn comes, its address is looked up (once),
+ * then its robots.txt is asked for unless a fresh one is known, in the host's own queue like all else. What a rule, a
+ * budget or robots.txt forbids gets its row without a request. The rest is asked for, one request a host at a time; the answer
+ * becomes a row, tells how long to leave the host alone, and may bring a hop: a redirect's target on a host of this fetch.
  *
  * Failures of the web are rows. What is thrown here stops the fetch: a full disk, a lost lease, a defect.
  * In memory: the worklist, an object a host, robots.txt of its origins, and the running requests.
  */
 import type {Config} from '../config/settings.ts';
 import {CrawlError} from '../errors.ts';
-import type {ResponseHead} from '../http/exchange.ts';
 import type {Reason} from '../schema/reason.ts';
 import {HostAddresses} from './addresses.ts';
 import {delayOf} from './delay.ts';
 import {type FetchHost, originOf} from './hosts.ts';
 import {type Hours, openFrom, parseHours} from './hours.ts';
 import {failedOnTheWay, OutageWatch} from './outage.ts';
+import {mayRedirect} from './outcome.ts';
 import {type HostFigures, hostFigures, progressPoint, standstill} from './progress.ts';
 import type {RateLimit} from './rate.ts';
 import {RequestMaker} from './requests.ts';
@@ -32,15 +31,11 @@ import type {WorkItem} from './worklist.ts';
 export type {CaptureSink, FetchEnd, FetcherSettings, StopReason} from './settings.ts';
 
 const graceMs = 10_000; // chosen: how long running requests may take after a signal
+const mostInARow = 16; // chosen: to open a connection takes about a millisecond, in which no answer is heard
 const progressMs = 250; // chosen: as often as a terminal is worth redrawing
 const figuresMs = 1000; // chosen: beside it the look at 100,000 hosts takes one percent
 const rulesMs = 2500; // with the loop's own tick, a rule by hand holds within five seconds
 const diskCheckMs = 1000; // chosen: a disk does not fill its last gigabyte faster
-
-/** Only a redirect asks what is known of its target. */
-function mayRedirect(head: ResponseHead | null): boolean {
-  return head !== null && head.status >= 300 && head.status < 400 && head.status !== 304;
-}
 
 export class Fetcher {
   readonly work: FetchWork;
@@ -60,7 +55,8 @@ export class Fetcher {
   #nextProgress = 0;
   #nextDiskCheck = 0;
   #nextRules = 0;
-  #reads = 0;
+  #turns = 0;
+  #sentInARow = 0;
   #figures: HostFigures | null = null;
   #nextFigures = 0;
   #doneBefore = 0;
@@ -146,7 +142,11 @@ export class Fetcher {
         else {
           this.#turn(this.work.hosts.of(turn.host), now);
           // Denied URLs pass without a request: let sockets and signals in now and then.
-          if (++this.#reads % 1024 === 0) await new Promise(setImmediate);
+          if (++this.#turns % 1024 === 0) await new Promise(setImmediate);
+          if (this.#sentInARow >= mostInARow) {
+            this.#sentInARow = 0;
+            await this.#waiter.breathe();
+          }
         }
       } else if (turn.kind === 'wait') {
         const idle = this.work.queues.active === 0 && this.#addresses.awaited === 0;
@@ -233,6 +233,7 @@ export class Fetcher {
       throw new CrawlError('TASK_FAILED', 'another attempt has taken over this fetch; this one stops');
     const index = this.work.queues.take(host.queue, now);
     if (item.robotsOrigin !== null) this.work.robots.setAsked(item.robotsOrigin, host.hostKey, 'sent');
+    this.#sentInARow++;
     this.#rate.sent(now);
     host.rate?.sent(now);
     this.work.tally.asked(item.kind);

@@ -104,3 +104,8 @@ export function locationOf(head: ResponseHead): string | null {
   const text = Buffer.from(raw, 'latin1').toString('utf8');
   return text.includes('\ufffd') ? raw : text;
 }
+
+/** Only a redirect asks what is known of its target. */
+export function mayRedirect(head: ResponseHead | null): boolean {
+  return head !== null && head.status >= 300 && head.status < 400 && head.status !== 304;
+}

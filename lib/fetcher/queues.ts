@@ -6,7 +6,11 @@
  * whose address or domain has as many requests running as it may is parked with that group, and comes back,
  * with its old place in time, when one of them ends.
  *
- * A host is always in exactly one of these: idle (no items), in the heap, parked, or out (as many requests
+ * Hosts that were never asked stand in a heap of their own: a connection costs more than a request, and ten thousand
+ * of them that are all due at once would hold up every host that is due a moment later. Where many may be sent at once
+ * and both kinds are due they take turns; where each request waits for a place the time alone decides.
+ *
+ * A host is always in exactly one of these: idle (no items), in one of the heaps, parked, or out (as many requests
  * running as it may have, or held by the caller).
  *
  * Items are small integers that mean something to the caller. Memory: 4 bytes an item, and an object a host.
@@ -25,6 +29,8 @@ export interface HostQueue extends HeapEntry {
   active: number;
   waiting: number;
   held: boolean;
+  /** A request was sent to it. */
+  asked: boolean;
   /** Order of hosts with equal times. */
   readonly order: number;
   head: number;
@@ -56,7 +62,10 @@ export class FetchQueues {
   readonly #addresses = new Map<string, HostGroup>();
   readonly #places: SharedPlaces;
   readonly #freed: () => void;
-  readonly #heap = new Heap(before);
+  readonly #asked = new Heap(before);
+  readonly #fresh = new Heap(before);
+  /** The last turn was one of a host that was never asked, and no request has ended since. */
+  #freshLast = false;
   /** Next item in the same queue, by item; -1 at the end. */
   #next = new Int32Array(1024);
   #active = 0;
@@ -87,11 +96,11 @@ export class FetchQueues {
   }
   /** Nothing runs here, and hosts wait for places that other queues have taken. */
   get waitsForOthers(): boolean {
-    return this.#active === 0 && (this.#parked > 0 || (this.#places.total.full && this.#heap.size > 0));
+    return this.#active === 0 && (this.#parked > 0 || (this.#places.total.full && this.scheduled > 0));
   }
   /** Hosts that wait for their next turn. */
   get scheduled(): number {
-    return this.#heap.size;
+    return this.#asked.size + this.#fresh.size;
   }
 
   /** The queue of a host; made at first use. */
@@ -106,6 +115,7 @@ export class FetchQueues {
       active: 0,
       waiting: 0,
       held: false,
+      asked: false,
       order: this.#hosts.size,
       place: -1,
       head: -1,
@@ -138,12 +148,12 @@ export class FetchQueues {
   next(now: number): Turn {
     const {total} = this.#places;
     while (!total.full) {
-      const host = this.#heap.first;
+      const host = this.#first(now);
       if (!host) break;
       if (host.nextAllowed > now) return {kind: 'wait', until: host.nextAllowed};
       const full = fullGroup(host);
       if (!full) return {kind: 'ready', host};
-      this.#heap.remove(host);
+      this.#heapOf(host).remove(host);
       host.parkedAt = full;
       this.#parked++;
       full.parked.push(host);
@@ -151,8 +161,21 @@ export class FetchQueues {
       // The place that it may have been called for in its other group goes to the next one there.
       this.#unparkBeside(host, full);
     }
-    if (total.full && this.#heap.size > 0) total.waits(this.#freed);
+    if (total.full && this.scheduled > 0) total.waits(this.#freed);
     return this.#active > 0 || this.#held > 0 || this.#waiting > 0 ? {kind: 'busy'} : {kind: 'done'};
+  }
+
+  /** The host that comes next, by time; but behind a fresh one an asked one that is due. */
+  #first(now: number): HostQueue | undefined {
+    const asked = this.#asked.first;
+    const fresh = this.#fresh.first;
+    if (!asked || !fresh) return asked ?? fresh;
+    const turns = this.#freshLast && asked.nextAllowed <= now;
+    return turns || before(asked, fresh) ? asked : fresh;
+  }
+
+  #heapOf(host: HostQueue): Heap<HostQueue> {
+    return host.asked ? this.#asked : this.#fresh;
   }
 
   /** Takes the first item off a host's queue without asking for it; undefined if there is none. */
@@ -169,7 +192,9 @@ export class FetchQueues {
 
   /** Hosts whose next turn is not after a time, those that come first among them. */
   soon(until: number, most: number): HostQueue[] {
-    return this.#heap.top((host) => host.nextAllowed <= until, most);
+    const isSoon = (host: HostQueue) => host.nextAllowed <= until;
+    const asked = this.#asked.top(isSoon, most);
+    return asked.concat(this.#fresh.top(isSoon, most - asked.length));
   }
 
   /** The host's first item, left where it is. */
@@ -181,6 +206,9 @@ export class FetchQueues {
   take(host: HostQueue, now: number): number {
     const item = this.drop(host);
     if (item === undefined) throw new RangeError(`no item waits for host ${host.name}`);
+    this.#freshLast = !host.asked;
+    if (!host.asked && host.parkedAt === null) this.#fresh.remove(host);
+    host.asked = true;
     host.active++;
     host.domain.places.active++;
     if (host.address) host.address.places.active++;
@@ -194,6 +222,7 @@ export class FetchQueues {
 
   /** A request of the host has ended. @param nextAllowed earliest time of its next one */
   finished(host: HostQueue, nextAllowed: number): void {
+    this.#freshLast = false;
     host.active--;
     host.domain.places.active--;
     if (host.address) host.address.places.active--;
@@ -211,7 +240,7 @@ export class FetchQueues {
     if (host.place < 0) return;
     if (host.parkedAt) host.parkedAt.parked.moved(host);
     else {
-      this.#heap.moved(host);
+      this.#heapOf(host).moved(host);
       this.#unparkBeside(host, null);
     }
   }
@@ -262,8 +291,8 @@ export class FetchQueues {
   #settle(host: HostQueue): void {
     if (host.waiting === 0 || host.held || host.active >= host.maxActive) this.#takeOut(host);
     else if (host.parkedAt === null) {
-      if (host.place < 0) this.#heap.push(host);
-      else this.#heap.moved(host);
+      if (host.place < 0) this.#heapOf(host).push(host);
+      else this.#heapOf(host).moved(host);
     }
   }
 
@@ -272,7 +301,7 @@ export class FetchQueues {
     if (host.parkedAt) {
       leaveGroup(host, host.parkedAt);
       this.#parked--;
-    } else this.#heap.remove(host);
+    } else this.#heapOf(host).remove(host);
     // It may have been called for a place that it does not take now: pass it on.
     this.#unparkBeside(host, null);
   }

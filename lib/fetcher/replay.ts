@@ -12,6 +12,21 @@ import {soft404Signature} from './soft-404.ts';
 import {type FetchWork, maxRobotsRedirects} from './work.ts';
 import type {WorkItem} from './worklist.ts';
 
+/** What {@link Replay.takePoliteness} looks at. */
+export const politenessColumns = [
+  'capture_id',
+  'url_host_name',
+  'fetch_time',
+  'fetch_status',
+  'reason',
+  'content_truncated',
+  'first_byte_ms',
+  'total_ms',
+  'retry_after_s',
+  'delay_ms',
+] as const;
+type PolitenessFacts = Pick<Capture, (typeof politenessColumns)[number]>;
+
 export class Replay {
   readonly #work: FetchWork;
   readonly #config: Config;
@@ -58,7 +73,7 @@ export class Replay {
   }
 
   /** Takes in what a capture, of this fetch or of another that is not complete, says of a host of this one. */
-  takePoliteness(capture: Capture, now: number): void {
+  takePoliteness(capture: PolitenessFacts, now: number): void {
     const host = this.#work.hosts.find(capture.url_host_name);
     if (!host || !wasAsked(capture)) return;
     const endedAt = endOf(capture, now, this.#config.fetch.total_timeout);
@@ -88,8 +103,8 @@ export class Replay {
 
   /**
    * All captures are in: queues the hops that had not been asked.
-   * @param proven false after a crash: the last second's answers are not in the journal, so every host rests
-   * one full delay from `now` on
+   * @param proven false after a crash of this fetch or of another that is not complete: the last second's answers are
+   * in no journal, so every host rests one full delay from `now` on
    */
   finish(proven: boolean, now: number): void {
     for (const {item, target} of this.#pending.values()) this.#work.follow(item, target);
@@ -147,18 +162,18 @@ export class Replay {
 }
 
 /** When the answer ended. How long a failed connection took is not in its row: at most `mostMs`, and not beyond now. */
-function endOf({fetch_time, total_ms}: Capture, now: number, mostMs: number): number {
+function endOf({fetch_time, total_ms}: PolitenessFacts, now: number, mostMs: number): number {
   const sent = fetch_time.getTime();
   return total_ms === null ? Math.max(sent, Math.min(sent + mostMs, now)) : sent + total_ms;
 }
 
 /** Was the host asked, or tried to be? */
-function wasAsked(capture: Capture): boolean {
+function wasAsked(capture: PolitenessFacts): boolean {
   return capture.delay_ms !== null;
 }
 
 /** What the answer said of the host: the row's reason, unless it is about what became of the URL. */
-function saidOfHost(capture: Capture): Capture['reason'] {
+function saidOfHost(capture: PolitenessFacts): Capture['reason'] {
   return capture.fetch_status !== null && capture.reason !== 'challenge' && capture.content_truncated === null
     ? outcomeOfStatus(capture.fetch_status, true).reason
     : capture.reason;

@@ -43,6 +43,11 @@ export class Waiter {
     timer?.abort();
   }
 
+  /** Lets everybody else have a turn. */
+  async breathe(): Promise<void> {
+    if (!this.#stopped) await this.#effects.sleep(0).catch(() => undefined); // a stop is seen by the loop
+  }
+
   /** Wakes the loop now and then while it waits: to look at the disk, and to report progress. */
   #tick(): void {
     if (this.#ticker || this.#stopped) return;

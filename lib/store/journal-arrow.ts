@@ -95,38 +95,55 @@ export class BatchEncoder extends RecordBatchStreamWriter {
 }
 
 function columnData(column: Column, values: readonly unknown[], rows: number): Data {
-  const {nullCount, nullBitmap} = validity(values, rows);
   const type = arrowTypes[column.type]();
-  const shape = {type, length: rows, nullCount, ...(nullCount > 0 && {nullBitmap})};
+  const shape = {type, length: rows, ...validity(values, rows)};
   switch (column.type) {
     case 'text':
     case 'json':
+      return makeData({...shape, ...textsOf(values, rows)} as never); // makeData can't tell which type it is from a variable
     case 'bytes':
-      return makeData({...shape, ...bytesOf(values, rows)} as never); // makeData can't tell which type it is from a variable
+      return makeData({...shape, ...bytesOf(values, rows)} as never);
     case 'boolean':
-      return makeData({...shape, data: bitmap(rows, (i) => values[i] === true)} as never);
+      return makeData({...shape, data: bitmap(values, rows, (value) => value === true)} as never);
     default:
       return makeData({...shape, data: numbers(column.type, values, rows)} as never);
   }
 }
 
-function validity(values: readonly unknown[], rows: number): {nullCount: number; nullBitmap: Uint8Array} {
+/** Which values there are, as bits; none where no value is missing. */
+function validity(values: readonly unknown[], rows: number): {nullCount: number; nullBitmap?: Uint8Array} {
   let nullCount = 0;
-  const nullBitmap = bitmap(rows, (i) => {
-    if (values[i] !== null) return true;
-    nullCount++;
-    return false;
-  });
-  return {nullCount, nullBitmap};
+  for (let i = 0; i < rows; i++) if (values[i] === null) nullCount++;
+  return nullCount === 0
+    ? {nullCount}
+    : {nullCount, nullBitmap: bitmap(values, rows, (value) => value !== null)};
 }
 
-function bitmap(rows: number, isSet: (i: number) => boolean): Uint8Array {
+function bitmap(values: readonly unknown[], rows: number, isSet: (value: unknown) => boolean): Uint8Array {
   const bits = new Uint8Array(Math.ceil(rows / 64) * 8);
-  for (let i = 0; i < rows; i++) if (isSet(i)) bits[i >> 3]! |= 1 << (i & 7);
+  for (let i = 0; i < rows; i++) if (isSet(values[i])) bits[i >> 3]! |= 1 << (i & 7);
   return bits;
 }
 
-function bytesOf(values: readonly unknown[], rows: number): {valueOffsets: Int32Array; data: Uint8Array} {
+interface Bytes {
+  readonly valueOffsets: Int32Array;
+  readonly data: Uint8Array;
+}
+
+/** Texts in one go where all of them are ASCII, as nearly all are: a byte is a character then. Else one by one. */
+function textsOf(values: readonly unknown[], rows: number): Bytes {
+  const valueOffsets = new Int32Array(rows + 1);
+  let all = '';
+  for (let i = 0; i < rows; i++) {
+    const value = values[i];
+    if (typeof value === 'string') all += value;
+    valueOffsets[i + 1] = all.length;
+  }
+  const data = Buffer.from(all, 'utf8');
+  return data.byteLength === all.length ? {valueOffsets, data} : bytesOf(values, rows);
+}
+
+function bytesOf(values: readonly unknown[], rows: number): Bytes {
   const valueOffsets = new Int32Array(rows + 1);
   let length = 0;
   for (let i = 0; i < rows; i++) {
@@ -146,19 +163,29 @@ function bytesOf(values: readonly unknown[], rows: number): {valueOffsets: Int32
 
 type NumericType = 'int16' | 'int32' | 'count' | 'key' | 'double' | 'timestamp';
 
+/** Missing values are 0. */
 function numbers(type: NumericType, values: readonly unknown[], rows: number): ArrayBufferView {
   switch (type) {
     case 'int16':
-      return Int16Array.from({length: rows}, (_, i) => (values[i] as number | null) ?? 0);
+      return filled(new Int16Array(rows), values, (value) => value as number);
     case 'int32':
-      return Int32Array.from({length: rows}, (_, i) => (values[i] as number | null) ?? 0);
+      return filled(new Int32Array(rows), values, (value) => value as number);
     case 'double':
-      return Float64Array.from({length: rows}, (_, i) => (values[i] as number | null) ?? 0);
+      return filled(new Float64Array(rows), values, (value) => value as number);
     case 'count':
-      return BigInt64Array.from({length: rows}, (_, i) => BigInt((values[i] as number | null) ?? 0));
+      return filled(new BigInt64Array(rows), values, (value) => BigInt(value as number));
     case 'key':
-      return BigUint64Array.from({length: rows}, (_, i) => (values[i] as bigint | null) ?? 0n);
+      return filled(new BigUint64Array(rows), values, (value) => value as bigint);
     case 'timestamp':
-      return BigInt64Array.from({length: rows}, (_, i) => BigInt((values[i] as Date | null)?.getTime() ?? 0));
+      return filled(new BigInt64Array(rows), values, (value) => BigInt((value as Date).getTime()));
   }
+}
+
+function filled<V, A extends {[index: number]: V; readonly length: number}>(
+  array: A,
+  values: readonly unknown[],
+  convert: (value: unknown) => V,
+): A {
+  for (let i = 0; i < array.length; i++) if (values[i] !== null) array[i] = convert(values[i]);
+  return array;
 }

@@ -20,6 +20,7 @@ export interface JournalPiece {
   readonly robots: FileRef | null;
   readonly stored: number;
   readonly shared: number;
+  readonly savedBytes: number;
   readonly lost: number;
 }
 
@@ -39,7 +40,8 @@ export async function journalPieces(dir: string): Promise<JournalPiece[]> {
   const pieces: JournalPiece[] = [];
   for (const name of await namesIn(dir)) {
     if (!name.endsWith(description)) continue;
-    pieces.push(JSON.parse(await readFile(join(dir, name), 'utf8')) as JournalPiece); // written below
+    const written = JSON.parse(await readFile(join(dir, name), 'utf8')) as JournalPiece; // by publishPiece
+    pieces.push({...written, savedBytes: written.savedBytes ?? 0}); // earlier versions did not count them
   }
   return pieces;
 }

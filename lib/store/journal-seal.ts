@@ -18,8 +18,6 @@ export interface SealOptions {
   alreadyStored?(sha256: string, bytes: number): string | undefined;
   /** Payloads of the segment that are stored already; those stored now are added. */
   readonly stored?: DigestSet;
-  /** Pages by host and payload so far, for `soft_404`; those sealed now are added. */
-  readonly repeats?: PayloadRepeats;
   /** Told of each entry that is kept. */
   onEntry?(entry: JournalEntry): void;
   /** Files end at this size. */
@@ -36,6 +34,8 @@ export interface Sealed {
   readonly stored: number;
   /** Payloads that were stored already, in this segment or another. */
   readonly shared: number;
+  /** What those would have taken. */
+  readonly savedBytes: number;
 }
 
 /** DESIGN: a part of a segment has ceil(bytes / 256 MB) files. */
@@ -54,7 +54,7 @@ export async function sealJournals(dir: string, options: SealOptions): Promise<S
 
 /** The same for some of them. */
 export async function sealFiles(paths: readonly string[], options: SealOptions): Promise<Sealed> {
-  const repeats = options.repeats ?? new PayloadRepeats();
+  const repeats = new PayloadRepeats();
   const winners = await latestOutcomes(paths, repeats);
   const fetchFiles = new FileSeries(() => options.create(fetch), options.fileBytes ?? defaultFileBytes);
   const contentFiles = new FileSeries(() => options.create(content), options.fileBytes ?? defaultFileBytes);
@@ -64,6 +64,7 @@ export async function sealFiles(paths: readonly string[], options: SealOptions):
   let lost = 0;
   let superseded = 0;
   let shared = 0;
+  let savedBytes = 0;
   try {
     for await (const batch of readEntries(paths)) {
       lost += batch.lost;
@@ -75,7 +76,7 @@ export async function sealFiles(paths: readonly string[], options: SealOptions):
           superseded++;
           continue;
         }
-        if (row.soft_404 === null && repeats.isRepeated(row)) row.soft_404 = 'repeated';
+        if (repeats.marks(row)) row.soft_404 = 'repeated';
         rows.push(row);
         options.onEntry?.(entry);
         const kept = payload === null ? null : contentRow(options.segment, row, payload);
@@ -85,7 +86,10 @@ export async function sealFiles(paths: readonly string[], options: SealOptions):
         if (held === undefined) {
           stored.add(sha256);
           payloads.push(kept);
-        } else shared++;
+        } else {
+          shared++;
+          savedBytes += length;
+        }
         row.content_segment = held ?? options.segment;
       }
       await contentFiles.write(payloads, ({payload}) => payload.byteLength);
@@ -98,6 +102,7 @@ export async function sealFiles(paths: readonly string[], options: SealOptions):
       superseded,
       stored: stored.size - storedBefore,
       shared,
+      savedBytes,
     };
   } catch (error) {
     await fetchFiles.discard();
@@ -114,6 +119,17 @@ export function contentRow(
 ): ContentRow | null {
   if (content_sha256 === null || content_digest === null) return null;
   return {segment, content_sha256, content_digest, content_length: payload.byteLength, payload};
+}
+
+/** SHA-256 of the payloads of journal files that have at least so many bytes. */
+export async function payloadDigests(paths: readonly string[], leastBytes: number): Promise<string[]> {
+  const digests: string[] = [];
+  const columns = {withoutLastColumn: true, columns: ['content_sha256', 'content_length']};
+  for await (const {entries} of readEntries(paths, columns))
+    for (const {row} of entries)
+      if (row.content_sha256 !== null && (row.content_length ?? 0) >= leastBytes)
+        digests.push(row.content_sha256);
+  return digests;
 }
 
 /** Place of the latest outcome of each request, counted over all whole rows of the journals; and their payloads. */

@@ -16,8 +16,11 @@ import {fileError} from './table-io.ts';
  * 2026-11). `journal-read.ts` reads them back, `journal-seal.ts` turns them into Parquet.
  */
 export interface JournalWriter {
-  /** Adds an outcome. Resolves when it is taken over, not when it is on disk. Rejects once a flush has failed. */
-  append(row: Capture, payload: Uint8Array | null): Promise<void>;
+  /**
+   * Adds an outcome. Null: it is taken over, though not on disk yet. Else it waits for the disk: two batches are
+   * being written already. Rejects once a flush has failed.
+   */
+  append(row: Capture, payload: Uint8Array | null): Promise<void> | null;
   /** Resolves when all that was appended before is on disk. */
   flush(): Promise<void>;
   /** Flushes and ends the file. */
@@ -102,6 +105,9 @@ class Journal implements JournalWriter {
   #file: OpenFile | undefined;
   /** Flushes run one after another; this is the last one. */
   #writing: Promise<void> = Promise.resolve();
+  /** Batches that are not on disk yet, and outcomes that wait for them. */
+  #batches = 0;
+  #waiting = 0;
   #failed: {error: unknown} | undefined;
   #ticking = false;
 
@@ -116,12 +122,24 @@ class Journal implements JournalWriter {
     };
   }
 
-  async append(row: Capture, payload: Uint8Array | null): Promise<void> {
-    // One batch being written and one being filled is all that is held.
-    if (this.#bytes >= this.#limits.flushBytes) await this.#writing;
-    this.#throwIfFailed();
+  append(row: Capture, payload: Uint8Array | null): Promise<void> | null {
+    if (this.#failed !== undefined) return Promise.reject(this.#failed.error);
+    if (this.#batches < 2 && this.#waiting === 0) {
+      this.#take(row, payload);
+      return null;
+    }
+    this.#waiting++;
+    return this.#writing.then(() => {
+      this.#waiting--;
+      this.#throwIfFailed();
+      this.#take(row, payload);
+    });
+  }
+
+  #take(row: Capture, payload: Uint8Array | null): void {
     const values = journalValues(row, payload);
-    for (const [i, value] of values.entries()) {
+    for (let i = 0; i < values.length; i++) {
+      const value = values[i];
       this.#columns[i]!.push(value);
       if (value instanceof Uint8Array) this.#bytes += value.byteLength;
       else if (typeof value === 'string') this.#bytes += value.length;
@@ -170,13 +188,14 @@ class Journal implements JournalWriter {
       this.#columns = emptyColumns();
       this.#rows = 0;
       this.#bytes = 0;
+      this.#batches++;
       this.#writing = this.#writing.then(async () => {
-        if (this.#failed !== undefined) return;
         try {
-          await this.#write(columns, rows);
+          if (this.#failed === undefined) await this.#write(columns, rows);
         } catch (error) {
           this.#failed = {error};
         }
+        this.#batches--;
       });
     }
     return this.#writing;

@@ -1,7 +1,8 @@
 /**
  * CPU of a fetch without politeness: 4,000 pages of 13 KB on 100 hosts, everything recorded, journalled and
  * sealed. The server is a process of its own. Three runs in one process; the later ones are without start-up.
- * Peak memory is told as well: with one run, of several lengths, it shows whether memory grows with the length.
+ * Peak memory is told as well: with one run, of several lengths, it shows whether memory grows with the length. And how
+ * long other work of the process had to wait (99 %, most): with a small JOURNAL_FILE, while pieces are sealed.
  * Run: node --import tsx test/bench/fetch-unbound.ts [PAGES [RUNS [JOURNAL_FILE]]]
  */
 import {spawn} from 'node:child_process';
@@ -9,6 +10,7 @@ import {once} from 'node:events';
 import {mkdtemp, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
+import {monitorEventLoopDelay} from 'node:perf_hooks';
 import {realEffects} from '../../jobs/effects.ts';
 import {embeddedExecutor} from '../../jobs/executor.ts';
 import {fetch} from '../../jobs/fetch.ts';
@@ -80,15 +82,19 @@ try {
         },
       },
     );
+    const waits = monitorEventLoopDelay({resolution: 5});
+    waits.enable();
     const cpu = process.cpuUsage();
     const start = performance.now();
     await runJob(fetch, {segment, window: undefined, concurrency: undefined, close: false}, settings);
     const used = process.cpuUsage(cpu);
     const seconds = (performance.now() - start) / 1000;
+    waits.disable();
     console.log(
       `run ${run}: ${pages} pages in ${seconds.toFixed(2)} s, ${(pages / seconds).toFixed(0)}/s, ` +
         `${((used.user + used.system) / 1000 / pages).toFixed(3)} ms CPU a page, RSS ${(process.memoryUsage().rss / 2 ** 20).toFixed(0)} MB, ` +
-        `at the peak ${(process.resourceUsage().maxRSS / 2 ** 10).toFixed(0)} MB`,
+        `at the peak ${(process.resourceUsage().maxRSS / 2 ** 10).toFixed(0)} MB, ` +
+        `waits ${(waits.percentile(99) / 1e6).toFixed(0)} and ${(waits.max / 1e6).toFixed(0)} ms`,
     );
   }
 } finally {

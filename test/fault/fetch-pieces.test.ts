@@ -14,18 +14,25 @@ const pages = 60;
 const site: Site = (path) => {
   if (path === '/robots.txt') return {body: 'User-agent: *\nDisallow: /7\n'};
   if (path === '/5') return {status: 301, headers: {location: '/moved'}};
-  return {body: `${Number(path.slice(1)) % 10} `.repeat(700)};
+  return {body: `${'abcde'[Number(path.slice(1)) % 5]} `.repeat(700)};
 };
 
+/** @param gate a page in the middle is answered when it opens, so that the fetch is not over before */
 async function setUp(
   t: TestContext,
   settings: readonly string[],
+  gate: Promise<void>,
 ): Promise<{web: ServedWeb; crawl: FetchCrawl}> {
-  const web = await serveWeb(t, Object.fromEntries(hosts.map((host) => [host, site])));
+  const web = await serveWeb(t, {
+    'a.test': site,
+    'b.test': (path, ...more) => ({...site(path, ...more), ...(path === '/30' && {after: gate})}),
+  });
   const crawl = await fetchCrawl(t, [
     `network.connect_to=${web.connectTo}`,
     'politeness.min_delay=40ms',
     'fetch.soft_404=true',
+    'fetch.idle_timeout=10m',
+    'fetch.total_timeout=10m',
     ...settings,
   ]);
   const list = hosts.flatMap((host) => Array.from({length: pages}, (_, path) => `http://${host}/${path}`));
@@ -35,7 +42,7 @@ async function setUp(
 
 const rowsOf = (crawl: FetchCrawl) =>
   crawl.sql(
-    `SELECT url, kind, status, reason, fetch_status, content_digest, content_segment, fetch_redirect
+    `SELECT url, kind, status, reason, fetch_status, content_digest, content_segment, fetch_redirect, soft_404
      FROM captures ORDER BY ALL`,
   );
 const payloadsOf = (crawl: FetchCrawl) =>
@@ -45,9 +52,13 @@ const payloadsOf = (crawl: FetchCrawl) =>
   );
 
 test('a fetch whose journal is sealed in pieces, stopped and taken up again, ends as one in one piece', async (t) => {
-  const whole = await setUp(t, []);
+  const whole = await setUp(t, [], Promise.resolve());
   await whole.crawl.fetch();
-  const {web, crawl} = await setUp(t, ['storage.journal_file=1']);
+  let open: () => void = () => undefined;
+  const gate = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const {web, crawl} = await setUp(t, ['storage.journal_file=1'], gate);
   const folder = join(crawl.dir, 'segments', segment, 'journal', 'part-0');
   const named = (ending: string) => readdirSync(folder).filter((name) => name.endsWith(ending));
   const stop = new AbortController();
@@ -61,6 +72,7 @@ test('a fetch whose journal is sealed in pieces, stopped and taken up again, end
     }
   }
   stop.abort(new Error('stop'));
+  open();
   assert.deepEqual((await first).facts, [{stopped: 'signal'}]);
   const sealed = named('.piece.json').map((name) => name.slice(0, 6));
   // As if the process had died before it removed a journal file, and while it sealed another.

@@ -54,6 +54,6 @@ test('a journal that does not fit is DISK_FULL at the next call', async (t) => {
   const journal = await openJournal(join(dir, 'journal'), {sleep: () => new Promise(() => {})});
   await journal.append(sampleRow(fetch, 0), new Uint8Array(2_000_000));
   await assert.rejects(journal.flush(), isDiskFull);
-  await assert.rejects(journal.append(sampleRow(fetch, 1), null), isDiskFull);
+  await assert.rejects(async () => journal.append(sampleRow(fetch, 1), null), isDiskFull);
   await assert.rejects(journal.close(), isDiskFull);
 });

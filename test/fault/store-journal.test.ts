@@ -230,6 +230,23 @@ describe('journal', () => {
     assert.equal((await readAll(dir)).rows.length, 40);
   });
 
+  test('while two batches are on their way to the disk more outcomes wait, and keep their order', async () => {
+    const dir = join(root, 'slow');
+    const journal = await openJournal(dir, {sleep: never, flushBytes: 1000});
+    const entries = Array.from({length: 12}, (_, i) => entry(i, Buffer.alloc(2000, i)));
+    const waits = entries.map(({row, payload}) => journal.append(row, payload));
+    assert.deepEqual(
+      waits.map((wait) => wait !== null),
+      entries.map((_, i) => i >= 2),
+    );
+    await Promise.all(waits);
+    await journal.close();
+    assert.deepEqual(
+      (await readAll(dir)).rows.map(({url_key}) => url_key),
+      entries.map(({row}) => row.url_key),
+    );
+  });
+
   test('an error of a flush reaches the next call', async () => {
     const dir = join(root, 'gone');
     const journal = await openJournal(dir, {sleep: never});
@@ -239,7 +256,7 @@ describe('journal', () => {
       journal.flush(),
       (error) => error instanceof CrawlError && error.code === 'FILE_MISSING',
     );
-    await assert.rejects(journal.append(entry(1).row, null), CrawlError);
+    await assert.rejects(async () => journal.append(entry(1).row, null), CrawlError);
     await assert.rejects(journal.close(), CrawlError);
   });
 

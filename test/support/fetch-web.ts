@@ -20,6 +20,8 @@ export interface Answer {
   readonly cut?: 'before' | 'within';
   /** Never answers. */
   readonly hang?: true;
+  /** Answers when this is fulfilled. */
+  readonly after?: Promise<unknown>;
 }
 /** Undefined: 404. */
 export type Site = (path: string, request: IncomingMessage, times: number) => Answer | undefined;
@@ -58,9 +60,13 @@ export async function serveWeb(
     const before = times.get(url) ?? 0;
     times.set(url, before + 1);
     const answer = sites[host]?.(path, request, before) ?? {status: 404, body: 'not here'};
-    // Before the last byte is sent: after it, a busy machine may let the client go on first.
-    if (!answer.hang) noted.end = performance.now();
-    send(response, answer);
+    const end = () => {
+      // Before the last byte is sent: after it, a busy machine may let the client go on first.
+      if (!answer.hang) noted.end = performance.now();
+      send(response, answer);
+    };
+    if (answer.after === undefined) end();
+    else void answer.after.then(end);
   });
   server.keepAliveTimeout = 60_000;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import {configOf, type SimAnswer, type SimWeb, simulate} from '../support/fetch-sim.ts';
+import {configOf, type SimAnswer, type SimWeb, simulate, VirtualClock} from '../support/fetch-sim.ts';
 
 const ok: SimAnswer = {status: 200, body: 'a page'};
 const urls = (host: string, count: number) =>
@@ -82,4 +82,25 @@ test('three thousand hanging hosts do not slow a healthy one', async () => {
   const own = sim.of('healthy.test');
   assert.equal(own.length, 21);
   assert.deepEqual([...new Set(gaps(own))], [1000]);
+});
+
+test('while three thousand connections are opened, each taking its time, healthy hosts are not late', async () => {
+  const clock = new VirtualClock();
+  const hanging = Array.from({length: 3000}, (_, index) => `http://h${index}.t${index}/`);
+  const healthy = Array.from({length: 20}, (_, index) => `healthy${index}.test`);
+  const sim = await simulate({
+    clock,
+    list: [...healthy.flatMap((host) => urls(host, 8)), ...hanging],
+    web: (url) =>
+      url.includes('healthy') ? (url.endsWith('txt') ? undefined : ok) : {reason: 'timeout', tookMs: 60_000},
+    config: configOf({'fetch.max_active': '4000'}),
+    addresses: (url) => [new URL(url).hostname],
+    onRequest: (url) => {
+      if (!url.includes('healthy')) clock.time += 2;
+    },
+  });
+  const late = healthy.flatMap((host) => gaps(sim.of(host)).map((gap) => gap - 1000));
+  assert.equal(late.length, 20 * 8);
+  assert.ok(Math.min(...late) >= 0);
+  assert.ok(Math.max(...late) <= 200, `late by ${Math.max(...late)} ms`);
 });

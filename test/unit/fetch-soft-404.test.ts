@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import {gzipSync} from 'node:zlib';
 import {probePath, soft404Signature} from '../../lib/fetcher/soft-404.ts';
-import {PayloadRepeats} from '../../lib/store/payload-repeats.ts';
+import {digest} from '../../lib/http/digests.ts';
+import {PayloadRepeats, RepeatFilter} from '../../lib/store/payload-repeats.ts';
 import {configOf, type SimWeb, simulate, VirtualClock} from '../support/fetch-sim.ts';
 
 const urls = (host: string, count: number) =>
@@ -117,7 +118,7 @@ test('taken up again, a fetch knows what the random path brought, and asks for n
   assert.equal(again.rows.find(({url}) => url.endsWith('3'))?.soft_404, 'probe');
 });
 
-test('one payload for ten URLs of a host is repeated, for nine or for several hosts it is not; pieces add up', () => {
+test('one payload for ten URLs of a host is repeated, for nine or for several hosts it is not', () => {
   const row = (host: bigint, sha: string, facts: object = {}) => ({
     kind: 'page' as const,
     host_key: host,
@@ -133,10 +134,28 @@ test('one payload for ten URLs of a host is repeated, for nine or for several ho
     repeats.count(row(1n, 'failed', {status: 'gone'}));
     repeats.count(row(1n, 'empty', {content_length: 0}));
   }
-  for (let n = 0; n < 5; n++) repeats.count(row(1n, 'ten'));
-  repeats.forgetSingles();
-  for (let n = 0; n < 5; n++) repeats.count(row(1n, 'ten'));
-  assert.ok(repeats.isRepeated(row(1n, 'ten')));
-  for (const sha of ['nine', 'spread', 'failed', 'empty', 'other'])
-    assert.ok(!repeats.isRepeated(row(1n, sha)), sha);
+  for (let n = 0; n < 10; n++) repeats.count(row(1n, 'ten'));
+  const marks = (facts: ReturnType<typeof row>, soft_404: 'probe' | 'repeated' | null = null) =>
+    repeats.marks({...facts, soft_404});
+  assert.ok(marks(row(1n, 'ten')));
+  assert.ok(!marks(row(1n, 'ten'), 'probe'), 'what is marked stays as it is');
+  for (const sha of ['nine', 'spread', 'failed', 'empty', 'other']) assert.ok(!marks(row(1n, sha)), sha);
+});
+
+test('the filter before it lets pass all that is repeated, and hardly anything else', () => {
+  const row = (n: number) => ({
+    kind: 'page' as const,
+    host_key: 1n,
+    status: 'success' as const,
+    content_sha256: digest(Buffer.from(`page ${n}`)).sha256,
+    content_length: 5,
+  });
+  const filter = new RepeatFilter();
+  for (let n = 0; n < 20_000; n++) filter.add(row(n));
+  for (let n = 0; n < 100; n++) for (let again = 0; again < 9; again++) filter.add(row(n));
+  filter.add({...row(300), status: 'gone'});
+  assert.deepEqual(
+    Array.from({length: 1000}, (_, n) => filter.mayBeRepeated(row(n))),
+    Array.from({length: 1000}, (_, n) => n < 100),
+  );
 });

@@ -150,7 +150,7 @@ async function crawlWithHost(t: Parameters<typeof jobHarness>[0]) {
     pages_fetched: 4,
     body_bytes: 2048,
     over_budget: 3,
-    novel_bytes: 0,
+    novel_bytes: 1024,
     recent_pages: 0,
     recent_new: 0,
   };
@@ -243,7 +243,7 @@ test('crawl host says it in words', async (t) => {
     /1 234 requests ever/,
     /^robots\.txt {2}https:\/\/a\.test: rules, HTTP 200; read 2025-12-31T22:00:00Z.*; Crawl-delay 2 s; 1 sitemap$/m,
     /^urls {8}12 known URLs: 7 unfetched, 4 fetched, 1 gone; 0 due$/m,
-    /4 pages fetched ever, 2\.0 KiB; 3 new URLs refused by the budget/,
+    /4 pages fetched ever, 2\.0 KiB, 1\.0 KiB of them not stored again; 3 new URLs refused by the budget/,
     /^open {8}segment 20260101000000: 1 URL, not applied yet$/m,
   ])
     assert.match(shown.stdout, line);

@@ -73,7 +73,7 @@ test('equal payloads are stored once, and every row says where its payload is', 
   const sealed = await sealJournals(dir, options);
   assert.deepEqual(
     {...sealed, fetch: sealed.fetch.map((ref) => ref.rows), content: sealed.content.map((ref) => ref.rows)},
-    {fetch: [5], content: [3], lost: 0, superseded: 0, stored: 3, shared: 1},
+    {fetch: [5], content: [3], lost: 0, superseded: 0, stored: 3, shared: 1, savedBytes: 4},
   );
   const fetched = await rowsOf(fetch, paths.fetch!);
   assert.deepEqual(
