@@ -1,54 +1,38 @@
-import {changeRate} from './change-rate.ts';
-import {intervalAt} from './freshness.ts';
-import {after, type Bounds, clampInterval, givenInterval, type Schedule, type Visit} from './schedule.ts';
-import {type PastVisit, readHistory} from './visit-history.ts';
-
-/** Factor between two intervals while the rate is searched for (chosen by simulation among 2, 3, 4 and 5). */
-const searchFactor = 3;
-/** Most steps of the search: from 30 days to an hour, or from 1 to 90 days. */
-const searchSteps = 6;
-/** Visits at a telling distance after which an estimate is taken as it is. */
-const tellingVisits = 3;
-/** A distance is telling where between a fifth of a change and five are expected in it. */
-const telling = {least: 0.2, most: 5} as const;
-/** Changes expected between two visits when a visit tells most about the rate: the variance is least at 1.59. */
-const mostTelling = 1.59;
-/** Visits after which the search for the rate ends, whatever it has found. */
-const learningVisits = 30;
+import {beliefAfter, bestInterval, type Choices, choicesBetween} from './belief.ts';
+import {after, type Bounds, clampInterval, givenInterval, type Schedule} from './schedule.ts';
+import {readHistory} from './visit-history.ts';
 
 /**
- * Intervals by the estimated rate of changes, so that the visits which the crawl can afford give most freshness: see
- * lib/schedule/freshness.ts. `price` says what a visit must be worth, in seconds of freshness times weight.
+ * Longest intervals for which what a visit tells is taken to be of use (chosen by simulation among 0.5 to 7: less gives
+ * up pages too early, more spends visits on knowing what is not worth it).
+ */
+const horizonIntervals = 3;
+
+/**
+ * Intervals by how often a page may change, so that the visits which the crawl can afford give most freshness:
+ * lib/schedule/freshness.ts says what a visit is worth at a known rate, lib/schedule/belief.ts which rates the past visits
+ * leave, and what another visit would tell. `price` is what a visit must be worth, in seconds of freshness times weight.
  *
- * A page is first searched for its rate: until it has been found both changed and unchanged, the interval is divided
- * or multiplied by three; then, until enough visits were at a telling distance, it is no longer than what tells most. A
- * page that isn't worth a visit has the longest interval, and so is never given up for good.
+ * A page that isn't worth a visit has the longest interval, and so is never given up for good.
  */
 export function changeRateSchedule(bounds: Bounds, price: number): Schedule {
+  const choices = new Map<string, Choices>();
+  const choicesOf = ({minS, maxS}: Bounds): Choices => {
+    const key = `${minS} ${maxS}`;
+    const found = choices.get(key) ?? choicesBetween(minS, maxS);
+    choices.set(key, found);
+    return found;
+  };
   return {
     bounds,
-    visited(visit) {
-      const limits = visit.bounds ?? bounds;
-      const given = givenInterval(visit.intervalS, limits);
-      if (visit.fixed) return after(visit.fetchTime, given);
-      const past = readHistory(visit.history);
-      const rate = visit.change === 'unknown' ? null : changeRate(past);
-      if (rate === null) return after(visit.fetchTime, clampInterval(given, limits));
-      return after(visit.fetchTime, clampInterval(intervalOf(past, rate, visit, price), limits));
+    visited({fetchTime, intervalS, fixed, change, history, weight, bounds: limits = bounds}) {
+      const given = givenInterval(intervalS, limits);
+      if (fixed) return after(fetchTime, given);
+      const past = readHistory(history);
+      if (change === 'unknown' || past.length === 0) return after(fetchTime, clampInterval(given, limits));
+      const horizonS = horizonIntervals * limits.maxS;
+      const best = bestInterval(beliefAfter(past), price / weight, choicesOf(limits), horizonS);
+      return after(fetchTime, clampInterval(best, limits));
     },
   };
-}
-
-function intervalOf(past: readonly PastVisit[], rate: number, {weight}: Visit, price: number): number {
-  const last = past.at(-1)!; // a rate has visits
-  const searching = past.length < searchSteps && past.every(({changed}) => changed === last.changed);
-  if (searching) return last.changed ? last.intervalS / searchFactor : last.intervalS * searchFactor;
-  const best = intervalAt(price, rate, weight);
-  if (past.length >= learningVisits) return best;
-  let told = 0;
-  for (const {intervalS} of past) {
-    const expected = rate * intervalS;
-    if (expected >= telling.least && expected <= telling.most) told++;
-  }
-  return told < tellingVisits ? Math.min(best, mostTelling / rate) : best;
 }

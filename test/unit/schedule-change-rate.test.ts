@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
+import {beliefAfter, bestInterval, choicesBetween} from '../../lib/schedule/belief.ts';
 import {changeRateSchedule} from '../../lib/schedule/by-change-rate.ts';
 import {changeRate, regularChangeRate} from '../../lib/schedule/change-rate.ts';
 import {duplicateSchedule} from '../../lib/schedule/duplicate.ts';
@@ -11,7 +12,7 @@ import {redirectSchedule} from '../../lib/schedule/redirect.ts';
 import {scheduleRules} from '../../lib/schedule/rules.ts';
 import type {Bounds} from '../../lib/schedule/schedule.ts';
 import {seededRandom} from '../../lib/schedule/synthetic-web.ts';
-import {addVisit, maxPastVisits, readHistory} from '../../lib/schedule/visit-history.ts';
+import {addVisit, maxPastVisits, type PastVisit, readHistory} from '../../lib/schedule/visit-history.ts';
 
 const day = 86_400;
 const bounds: Bounds = {firstS: 10 * day, minS: 3600, maxS: 90 * day};
@@ -118,21 +119,111 @@ test('a price steers to the budget: less used than there is makes visits cheaper
   assert.equal(nextPrice([], 0, budget, null, 0, 0), null);
 });
 
-test('the search: three times shorter while it changes, three times longer while it does not, within bounds', () => {
+const visitsOf = (intervals: readonly number[], changed: (at: number) => boolean) =>
+  intervals.reduce<Uint8Array | null>(
+    (history, days, at) => addVisit(history, {intervalS: days * day, changed: changed(at)}),
+    null,
+  );
+
+test('a rate that is not known yet is searched for: sooner after a change, before a page is given up; later after none', () => {
   const schedule = changeRateSchedule(bounds, day);
-  for (const change of ['modified', 'unmodified'] as const) {
+  const search = (change: 'modified' | 'unmodified') => {
     let intervalS = bounds.firstS;
     let history: Uint8Array | null = null;
-    const seen: number[] = [];
-    for (let visit = 0; visit < 4; visit++) {
+    return Array.from({length: 4}, () => {
       history = addVisit(history, {intervalS, changed: change === 'modified'});
       const facts = {fetchTime: 0, intervalS, fixed: false, change, modifiedTime: null, history, weight: 1};
       intervalS = schedule.visited(facts).intervalS;
-      seen.push(intervalS);
+      return intervalS;
+    });
+  };
+  const sooner = search('modified');
+  assert.ok(sooner[0]! < bounds.firstS);
+  assert.equal(sooner[3], bounds.maxS, 'changed each time, it is given up in the end');
+  const later = search('unmodified');
+  for (const [at, interval] of later.entries())
+    assert.ok(interval >= (later[at - 1] ?? bounds.firstS) && interval <= bounds.maxS);
+});
+
+test('how sure a belief is grows with the visits, around the estimate of greatest likelihood', () => {
+  const half = (at: number) => at % 2 === 0;
+  const few = beliefAfter(readHistory(visitsOf([1, 1, 1, 1], half)));
+  const many = beliefAfter(
+    readHistory(
+      visitsOf(
+        Array.from({length: 32}, () => 1),
+        half,
+      ),
+    ),
+  );
+  near(
+    few.reduce((sum, one) => sum + one, 0),
+    1,
+  );
+  assert.ok(Math.max(...many) > Math.max(...few));
+  assert.equal(many.indexOf(Math.max(...many)), few.indexOf(Math.max(...few)));
+  assert.ok(
+    new Set(beliefAfter([]).map((one) => Math.round(one * 1e9))).size === 1,
+    'all alike before any visit',
+  );
+});
+
+test('belief: visits without or with a change only, however many and long, leave numbers', () => {
+  for (const changed of [true, false])
+    for (const days of [1 / 1440, 1500]) {
+      const belief = beliefAfter(Array.from({length: 32}, () => ({intervalS: days * day, changed})));
+      near(
+        belief.reduce((sum, one) => sum + one, 0),
+        1,
+      );
     }
-    const expected = change === 'modified' ? [10 / 3, 10 / 9, 10 / 27, 10 / 81] : [30, 90, 90, 90];
-    for (const [i, value] of seen.entries()) near(value / day, expected[i]!, 0.3); // steps of the history add up
+});
+
+test('a rate that is known well has the interval that a known rate has', () => {
+  const choices = choicesBetween(bounds.minS, bounds.maxS);
+  // 400 visits at 2 days of which a third found a change: one change in 5 days
+  const visits = Array.from({length: 400}, (_, at) => ({intervalS: 2 * day, changed: at % 3 === 0}));
+  for (const price of [0.3 * day, day, 2 * day]) {
+    const best = bestInterval(beliefAfter(visits), price, choices, 3 * bounds.maxS);
+    near(best, intervalAt(price, changeRate(visits)!, 1), 0.35); // steps of the intervals are 30 %, of the rates 70 %
   }
+});
+
+test('the interval gains most of all that could be chosen, by a plain sum over rates and answers', () => {
+  const choices = choicesBetween(bounds.minS, bounds.maxS);
+  const horizonS = 270 * day;
+  const best = (history: readonly PastVisit[], cost: number) =>
+    Math.max(
+      ...Array.from(choices.intervals, (_, j) => {
+        const belief = beliefAfter(history);
+        return (
+          choices.fresh[j]!.reduce((sum, fresh, k) => sum + belief[k]! * fresh, 0) -
+          cost / choices.intervals[j]!
+        );
+      }),
+    );
+  for (const visits of [
+    [],
+    [{intervalS: 10 * day, changed: true}],
+    [
+      {intervalS: 10 * day, changed: true},
+      {intervalS: 3 * day, changed: false},
+    ],
+    [{intervalS: 30 * day, changed: false}],
+  ])
+    for (const cost of [0.1 * day, day, 5 * day]) {
+      const belief = beliefAfter(visits);
+      const gains = Array.from(choices.intervals, (interval, i) => {
+        const mean = choices.fresh[i]!.reduce((sum, fresh, k) => sum + belief[k]! * fresh, 0);
+        const same = choices.same[i]!.reduce((sum, chance, k) => sum + belief[k]! * chance, 0);
+        const later =
+          same * best([...visits, {intervalS: interval, changed: false}], cost) +
+          (1 - same) * best([...visits, {intervalS: interval, changed: true}], cost);
+        return interval * mean - cost + (horizonS - interval) * later;
+      });
+      const chosen = choices.intervals.indexOf(bestInterval(belief, cost, choices, horizonS));
+      near(gains[chosen]!, Math.max(...gains), 1e-9);
+    }
 });
 
 test('a page that changes all the time is given up, and still looked at', () => {
