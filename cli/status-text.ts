@@ -67,7 +67,14 @@ export function statusText(
       );
   }
   const next = nextStep(manifest);
-  lines.push('', `next: ${colours.bold(next.command)} (${next.why})`);
+  const busy =
+    next.command === 'crawl fetch' ? locks.find(({resource}) => resource === 'fetching') : undefined;
+  lines.push(
+    '',
+    busy === undefined
+      ? `next: ${colours.bold(next.command)} (${next.why})`
+      : `next: wait for ${busy.command} (pid ${busy.pid})`,
+  );
   return `${lines.join('\n')}\n`;
 }
 
@@ -79,9 +86,10 @@ function summaryText({urls, hosts, saved_bytes: saved, ...others}: Readonly<Reco
   const parts = Object.entries(others)
     .filter(([, n]) => n > 0)
     .sort(([a], [b]) => place(a) - place(b) || (a < b ? -1 : 1))
-    .map(
-      ([name, n]) =>
-        `${count(n)} ${name === 'pages_fetched' ? 'pages fetched ever' : name.replaceAll('_', ' ')}`,
+    .map(([name, n]) =>
+      name === 'pages_fetched'
+        ? `${counted(n, 'page')} fetched ever`
+        : `${count(n)} ${name.replaceAll('_', ' ')}`,
     );
   return `${counted(urls, 'URL')} of ${counted(hosts ?? 0, 'host')}${parts.length === 0 ? '' : `: ${parts.join(', ')}`}${saved ? `; ${bytes(saved)} received and not stored again` : ''}`;
 }

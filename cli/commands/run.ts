@@ -66,6 +66,7 @@ export const command = defineCommand({
       fetch: {...defaultOptions(fetch), window: options.window},
       invertlinks: options.invertlinks,
     });
+    if (await rounds.isStopped()) return exitCodes.stopped;
     let code = await rounds.finish(0);
     if (positionals.length > 0) {
       const report = await context.runJob(inject, {...defaultOptions(inject), urls: positionals}, terse);
@@ -95,6 +96,8 @@ export const command = defineCommand({
       context.say('no URL is due: nothing to do');
       return exitCodes.nothing;
     }
+    if (code !== undefined)
+      context.say('stopped: less free space than storage.min_free; make room, then run it again');
     context.say(`${counted(rounds.done, 'round')} done; next: ${nextStep(await rounds.manifest()).command}`);
     return code;
   },
@@ -132,7 +135,7 @@ class Rounds {
     if (!full && this.#settings.invertlinks) reports.push(await invertSegments(this.#context, terse));
     const active = reports.filter(({outcome}) => outcome === 'done');
     if (active.length > 0) {
-      this.done++;
+      if (!full) this.done++;
       await this.#tell(round, active);
     }
     return full ? exitCodes.stopped : undefined;

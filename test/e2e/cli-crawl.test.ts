@@ -67,7 +67,7 @@ test('a round by hand: what each command says, and that each may be repeated', a
   assert.match(fetched.stderr, /parsed 1 page, \d links/);
   assert.deepEqual(fetched.stderr.match(/next: .*/g), ['next: crawl updatedb'], 'it parses by itself');
   assert.match((await crawl(cwd, ['fetch'])).stderr, /no segment waits to be fetched/);
-  assert.match((await crawl(cwd, ['drop', segment])).stderr, /dropping it loses its captures/);
+  assert.match((await crawl(cwd, ['drop', '--force', segment])).stderr, /dropping it loses its captures/);
   assert.match((await crawl(cwd, ['explain', `${origin}/a`])).stdout, /not applied; next: crawl updatedb/);
 
   const updated = await crawl(cwd, ['updatedb']);
@@ -87,8 +87,19 @@ test('crawl run: from nothing to the end, then the questions that people ask', a
   assert.match(ran.stderr, /3 rounds done; next: crawl generate/);
   assert.equal((await crawl(dir, ['run'])).code, 3, 'nothing is due any more');
   writeFileSync(join(dir, 'STOP'), '');
+  writeFileSync(join(dir, 'again.txt'), `${origin}/a\n`);
+  const segment = (await crawl(dir, ['freegen', 'again.txt'])).stdout.trim();
+  assert.match(segment, /^\d{14}$/);
   assert.equal((await crawl(dir, ['run'])).code, 5);
+  assert.match((await crawl(dir, ['status'])).stdout, /next: crawl fetch/, 'a round that waits is not begun');
   rmSync(join(dir, 'STOP'));
+  const full = await crawl(dir, ['run', '--set', 'storage.min_free=900TB']);
+  assert.equal(full.code, 5);
+  assert.match(
+    full.stderr,
+    /stopped: less free space than storage\.min_free[\s\S]*0 rounds done; next: crawl fetch/,
+  );
+  assert.equal((await crawl(dir, ['drop', '--force', segment])).code, 0);
 
   const statuses = await crawl(dir, [
     'sql',
@@ -176,7 +187,7 @@ test('a fetch without contact leaves this machine alone; a dry run does nothing'
   const refused = await crawl(cwd, ['fetch', '--json']);
   assert.equal(refused.code, 2);
   assert.match(refused.stderr, /"code":"CONTACT_MISSING"/);
-  const dropped = await crawl(cwd, ['drop', segment]);
+  const dropped = await crawl(cwd, ['drop', '--force', segment]);
   assert.match(dropped.stderr, new RegExp(`dropped ${segment}`));
   assert.match((await crawl(cwd, ['generate'])).stdout, /^\d{14}\n$/, 'its URL may be selected again');
 });

@@ -3,8 +3,12 @@ import {PassThrough} from 'node:stream';
 import {test} from 'node:test';
 import {Output, PipeClosed, type RowFormat, tableText, writeRows} from '../../cli/output.ts';
 import {progressLine} from '../../cli/progress.ts';
+import {statusText} from '../../cli/status-text.ts';
 import {bytes, count, counted, span, visible} from '../../cli/words.ts';
+import type {CrawlStatus} from '../../jobs/status.ts';
 import {jsonLog, textLog} from '../../lib/log.ts';
+import {thisOwner} from '../../lib/store/lock.ts';
+import {emptyManifest} from '../../lib/store/manifest.ts';
 
 const colours = new Output(new PassThrough(), {}).colours;
 
@@ -152,4 +156,36 @@ test('logs: text quotes what holds blanks, JSON lines keep the fields; lower lev
     event: 'nothing_due',
     hosts: 2,
   });
+});
+
+test('status does not send people to a fetch that is at work', () => {
+  const slot = {version: 1, ref: '', sha256: '', files: 0, rows: 0, bytes: 0};
+  const time = new Date(0).toISOString();
+  const segment = {
+    version: 1,
+    state: 'generated',
+    urls: 1,
+    hosts: 1,
+    partitions: 1,
+    generated_time: time,
+  } as const;
+  const status: CrawlStatus = {
+    dir: '/crawl',
+    manifest: {
+      ...emptyManifest,
+      number: 1,
+      slots: {crawldb: slot},
+      segments: {'20260101000000': segment},
+      summary: {urls: 1, hosts: 1, pages_fetched: 1},
+    },
+    bytes: 0,
+    segments: [{...segment, id: '20260101000000', captures: 0, bytes: 0}],
+    locks: [],
+    runs: [],
+  };
+  const text = (one: CrawlStatus) => statusText(one, {all: false, now: 0, colours});
+  assert.match(text(status), /next: crawl fetch \(a segment waits/);
+  assert.match(text(status), /1 URL of 1 host: 1 page fetched ever/);
+  const held = {...status, locks: [thisOwner('fetching', 'crawl fetch', 0)]};
+  assert.match(text(held), new RegExp(`next: wait for crawl fetch \\(pid ${process.pid}\\)`));
 });
