@@ -1,8 +1,7 @@
 /**
  * Do connections that hang slow the others? 50 healthy hosts that are asked once a second, alone and then beside thousands
  * of hosts that take the request and never answer. By how much is each request of a healthy host later than its
- * pause allows, as the server sees it, once all the others hang? (While they are being opened the processor is the
- * limit, whoever is asked.)
+ * pause allows, as the server sees it, while the others are being opened and once all of them hang?
  * Run: node --import tsx test/bench/fetch-hanging.ts [HANGING]
  */
 import {spawn} from 'node:child_process';
@@ -77,6 +76,7 @@ try {
     executor: embeddedExecutor(),
   });
   const ask = async (path: string) => (await globalThis.fetch(`http://127.0.0.1:${port}${path}`)).text();
+  const askReport = async () => JSON.parse(await ask('/report')) as Report;
   const store = await openCrawl(dir);
   const harness: Pick<JobHarness, 'run' | 'head'> = {
     run: (job, options) => runJob(job, options, settings(new AbortController().signal)),
@@ -85,11 +85,12 @@ try {
   const pages = Array.from({length: healthy.hosts * healthy.pages}, (_, index) => index);
   for (const [run, hangs] of [0, hanging].entries()) {
     const segment = `2027010100000${run}`;
+    // Healthy hosts first: they are due again while the others are being opened.
     const urls = [
-      ...Array.from({length: hangs}, (_, index) => `http://hang${index}.test${index}/`),
       ...pages.map(
         (index) => `http://good${index % healthy.hosts}.good${index % healthy.hosts}/${run}/${index}`,
       ),
+      ...Array.from({length: hangs}, (_, index) => `http://hang${index}.test${index}/`),
     ];
     const rows = urls.map((url, index) => ({...listRow(url, index + 1), segment}));
     await commitRows(
@@ -105,6 +106,7 @@ try {
         },
       },
     );
+    await ask('/clear');
     const stop = new AbortController();
     const running = runJob(
       fetch,
@@ -112,19 +114,20 @@ try {
       settings(stop.signal),
     );
     const started = performance.now();
-    while ((JSON.parse(await ask('/report')) as Report).hangs < hangs) await setTimeout(250);
+    while ((await askReport()).hangs < hangs) await setTimeout(250);
     const opened = performance.now();
+    const during = lateness((await askReport()).seen);
     await setTimeout(2_000); // what waited for the processor is done
     await ask('/clear');
     const cpu = process.cpuUsage();
     await setTimeout(watchMs);
     const used = process.cpuUsage(cpu);
-    const {seen} = JSON.parse(await ask('/report')) as Report;
+    const {seen} = await askReport();
     const late = lateness(seen);
-    const at = (share: number) => late[Math.floor(share * (late.length - 1))]!.toFixed(1);
+    if (hangs > 0) console.log(`while they are opened: ${words(during)}`);
     console.log(
       `${hangs} hanging, open after ${((opened - started) / 1000).toFixed(1)} s: ${late.length} requests in ${watchMs / 1000} s, ` +
-        `late by ${at(0.5)} ms (median), ${at(0.95)} ms (95 %), ${at(1)} ms (most), never early: ${late[0]! >= 0}; ` +
+        `${words(late)}; ` +
         `${((used.user + used.system) / 1000 / seen.length).toFixed(2)} ms CPU each, RSS ${(process.memoryUsage().rss / 2 ** 20).toFixed(0)} MB`,
     );
     stop.abort(new Error('seen enough'));
@@ -150,4 +153,10 @@ function lateness(seen: Report['seen']): number[] {
     ends.set(host, end);
   }
   return late.sort((a, b) => a - b);
+}
+
+function words(late: readonly number[]): string {
+  if (late.length === 0) return 'no host was asked twice';
+  const at = (share: number) => late[Math.floor(share * (late.length - 1))]!.toFixed(1);
+  return `late by ${at(0.5)} ms (median), ${at(0.95)} ms (95 %), ${at(1)} ms (most), never early: ${late[0]! >= 0}`;
 }

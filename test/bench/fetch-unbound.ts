@@ -3,7 +3,7 @@
  * sealed. The server is a process of its own. Three runs in one process; the later ones are without start-up.
  * Peak memory is told as well: with one run, of several lengths, it shows whether memory grows with the length. And how
  * long other work of the process had to wait (99 %, most): with a small JOURNAL_FILE, while pieces are sealed.
- * Run: node --import tsx test/bench/fetch-unbound.ts [PAGES [RUNS [JOURNAL_FILE]]]
+ * Run: node --import tsx test/bench/fetch-unbound.ts [PAGES [RUNS [JOURNAL_FILE [BYTES]]]]
  */
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
@@ -23,6 +23,7 @@ import {commitRows, type JobHarness} from '../support/job-harness.ts';
 const pages = Number(process.argv[2] ?? 4000);
 const runs = Number(process.argv[3] ?? 3);
 const journalFile = process.argv[4] ?? '256MiB';
+const bytes = Number(process.argv[5] ?? 13_000);
 const hosts = 100;
 const server = spawn(
   process.execPath,
@@ -31,7 +32,7 @@ const server = spawn(
     '-e',
     `import {createServer} from 'node:http';
      import {randomBytes} from 'node:crypto';
-     const bodies = Array.from({length: 64}, () => randomBytes(13_000));
+     const bodies = Array.from({length: 64}, () => randomBytes(${bytes}));
      let n = 0;
      const server = createServer((request, response) => {
        if (request.url === '/robots.txt') { response.writeHead(404); response.end(); return; }
