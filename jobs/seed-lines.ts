@@ -85,7 +85,11 @@ function unreadable(name: string, error: unknown): CrawlError {
   const damaged = why === 'Z_BUF_ERROR' || why === 'Z_DATA_ERROR'; // zlib: the stream ends early, or is no stream
   return new CrawlError(
     'INPUT_UNREADABLE',
-    damaged ? `${name} is torn, or not gzip (${why})` : `${name} cannot be read (${why})`,
+    damaged
+      ? `${name} is torn, or not gzip (${why})`
+      : why === 'EISDIR'
+        ? `${name} is a folder; wanted is a file of seeds, or a URL`
+        : `${name} cannot be read (${why})`,
     {
       facts: {file: name},
       cause: error,

@@ -74,7 +74,8 @@ export function selectorProblem(selector: string): string | undefined {
     compile<Node, Element>(selector);
     return undefined;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    const text = error instanceof Error ? error.message : String(error);
+    return text.replace(/found\s*$/, 'found its end');
   }
 }
 

@@ -1,4 +1,5 @@
 import {isIP} from 'node:net';
+import {domainToASCII} from 'node:url';
 import {CrawlError} from '../errors.ts';
 
 /** Where to connect for a host and port, in place of them. */
@@ -20,10 +21,12 @@ interface Entry {
   readonly targetPort: string;
 }
 
-/** `host:port`, IPv6 addresses in brackets; host or port may be `*`. */
+/** `host:port`, IPv6 addresses in brackets; host or port may be `*`. Names are as URLs have them: IDN in ASCII. */
 function split(text: string): [host: string, port: string] | undefined {
   const match = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5}|\*)$/.exec(text.trim());
-  return match === null ? undefined : [(match[1] ?? match[2] ?? '').toLowerCase(), match[3] ?? ''];
+  const [, address, name = '', port = ''] = match ?? [];
+  const host = address?.toLowerCase() ?? (name === '*' ? name : domainToASCII(name));
+  return host === '' ? undefined : [host, port];
 }
 
 /**

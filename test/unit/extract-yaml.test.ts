@@ -12,6 +12,12 @@ const problemsOf = (text: string): string[] => {
   return [];
 };
 
+test('a selector that breaks off is told as such', () => {
+  assert.deepEqual(problemsOf('rows: h1[\ncolumns:\n  a:\n    doc: A.\n'), [
+    'x.yaml:1: rows: h1[ is no CSS selector: Expected name, found its end',
+  ]);
+});
+
 test('everything wrong in a file is told with its line', () => {
   assert.deepEqual(
     problemsOf(`name: Parse it

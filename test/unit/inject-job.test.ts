@@ -165,3 +165,11 @@ test('a rejected line of 5 kB is told in short, and kept whole', async (t) => {
   const [kept] = await crawl.sql<SeedRow>('SELECT * FROM seeds');
   assert.equal(kept?.text, line);
 });
+
+test('a folder is no list of seeds, and is told as such', async (t) => {
+  const crawl = await jobHarness(t);
+  await assert.rejects(crawl.run(inject, {...options, files: [crawl.dir]}), {
+    code: 'INPUT_UNREADABLE',
+    message: /is a folder; wanted is a file of seeds/,
+  });
+});
