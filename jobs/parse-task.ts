@@ -11,20 +11,19 @@ import {
   parsePage,
 } from '../lib/parse/page.ts';
 import {type Received, receive} from '../lib/parse/receive.ts';
-import {content} from '../lib/schema/content.ts';
 import {type Capture, fetch} from '../lib/schema/fetch.ts';
 import type {Outlink} from '../lib/schema/outlinks.ts';
 import type {ParseRow} from '../lib/schema/parse.ts';
 import type {Reason} from '../lib/schema/reason.ts';
 import {makeScope, type Stay} from '../lib/scope/scope.ts';
 import {type Voucher, voucherIndex} from '../lib/sitemap/vouchers.ts';
-import type {FileRef} from '../lib/store/manifest-types.ts';
 import {TableReader} from '../lib/store/parquet-read.ts';
 import {normalizeUrl, parseBase, type UrlPolicy, urlPolicy} from '../lib/url/normalize.ts';
 import type {ExtractorOrder} from './extract-describe.ts';
 import type {Skip, Task, TaskContext, TaskResult} from './job.ts';
 import {Extraction} from './parse-extraction.ts';
 import {type CaptureParser, TaskOutput} from './parse-output.ts';
+import {PayloadGroups} from './parse-payloads.ts';
 import type {PolicyTexts} from './policy-texts.ts';
 
 /** What a parse task needs beside its files: plain data. */
@@ -84,11 +83,13 @@ export async function runTask(task: Task, ctx: TaskContext): Promise<TaskResult>
   const output = await openOutput(params, ctx);
   try {
     const captures = await readCaptures(ctx.store.path(fetchFile!), params);
+    const payloads = await PayloadGroups.open(contentFiles.map((file) => ctx.store.path(file)));
+    payloads.startAt(params.from / Math.max(1, fetchFile!.rows));
     for (let from = 0; from < captures.length; from += captureBatch) {
       ctx.signal.throwIfAborted();
       const batch = captures.slice(from, from + captureBatch);
       for (const capture of batch) if (isRedirect(capture)) await output.redirect(capture);
-      await parseBatch(batch.filter(isPage), contentFiles, output, ctx);
+      await parseBatch(batch.filter(isPage), payloads, output, ctx);
       ctx.progress({
         done: Math.min(from + captureBatch, captures.length),
         total: captures.length,
@@ -161,7 +162,7 @@ function pickedRows<R>(rows: readonly R[], first: number, picks: ParseParams['pi
 /** Parses captures in the order in which their payloads lie in the files, so that each row group is read once. */
 async function parseBatch(
   captures: readonly FetchRow[],
-  contentFiles: readonly FileRef[],
+  payloads: PayloadGroups,
   output: TaskOutput<FetchRow>,
   ctx: TaskContext,
 ): Promise<void> {
@@ -175,60 +176,15 @@ async function parseBatch(
     if (same === undefined) byDigest.set(capture.content_sha256, [capture]);
     else same.push(capture);
   }
-  for (const file of contentFiles) {
-    if (byDigest.size === 0) return;
-    const reader = await TableReader.open(content, ctx.store.path(file));
-    try {
-      for (const group of reader.groups) {
-        const digests = await reader.rows(group.index, {columns: ['content_sha256']});
-        for (const [from, to] of payloadRanges(digests, byDigest)) {
-          const columns = ['content_sha256', 'payload'] as const;
-          for (const {content_sha256, payload} of await reader.rows(group.index, {columns, from, to})) {
-            const here = byDigest.get(content_sha256);
-            if (here === undefined) continue;
-            byDigest.delete(content_sha256);
-            for (const capture of here) await output.page(capture, payload);
-          }
-        }
-        ctx.guard?.(null);
-      }
-    } finally {
-      reader.close();
-    }
+  for await (const {content_sha256, payload} of payloads.read(byDigest)) {
+    const here = byDigest.get(content_sha256)!; // asked for
+    byDigest.delete(content_sha256);
+    for (const capture of here) await output.page(capture, payload);
+    ctx.guard?.(null); // what is read next is not this page's time
   }
   for (const lost of byDigest.values())
     for (const capture of lost)
       await output.none(capture, 'parse_failed', `payload ${capture.content_sha256} is not there`);
-}
-
-/** Payloads read at a time, in bytes. Chosen: a few of the file's pages of 1 MiB. */
-const readBytes = 2 * 2 ** 20;
-/** Rows that nobody wants between two that are read together, at most. */
-const maxGap = 8;
-
-/** Ranges of rows that hold wanted payloads, each of some {@link readBytes}, in order. */
-function* payloadRanges(
-  digests: readonly {readonly content_sha256: string}[],
-  wanted: ReadonlyMap<string, readonly FetchRow[]>,
-): Generator<readonly [from: number, to: number]> {
-  let from = -1;
-  let last = -1;
-  let bytes = 0;
-  for (const [index, {content_sha256}] of digests.entries()) {
-    const captures = wanted.get(content_sha256);
-    if (captures === undefined) continue;
-    if (from !== -1 && (bytes >= readBytes || index - last > maxGap)) {
-      yield [from, last + 1];
-      from = -1;
-    }
-    if (from === -1) {
-      from = index;
-      bytes = 0;
-    }
-    last = index;
-    bytes += captures[0]?.content_length ?? 0;
-  }
-  if (from !== -1) yield [from, last + 1];
 }
 
 /** Captures to rows; counts what it does. */
