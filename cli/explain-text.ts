@@ -228,7 +228,7 @@ function robotsText({robots}: Explanation, at: (time: Date) => string): string[]
 }
 
 function hostText(
-  {state, stats, rule}: Explanation['host'],
+  {state, stats, rules}: Explanation['host'],
   at: (time: Date) => string,
   now: number,
 ): string[] {
@@ -241,6 +241,6 @@ function hostText(
     lines.push(
       `may be asked ${state.next_allowed_time.getTime() <= now ? 'now' : at(state.next_allowed_time)}; delay ${span(state.delay_ms)} by ${state.delay_term}${state.failures > 0 ? `; ${counted(state.failures, 'failure')} in a row, last ${state.last_reason}` : ''}`,
     );
-  if (rule) lines.push(`rule by hand: ${ruleText(rule)}`);
+  for (const rule of rules) lines.push(`rule by hand, ${rule.url_host_name}: ${ruleText(rule)}`);
   return lines;
 }

@@ -1,4 +1,4 @@
-import type {HostDescription} from '../jobs/describe-host.ts';
+import type {GroupDescription, HostDescription} from '../jobs/describe-host.ts';
 import type {HostRuleText} from '../jobs/host-rules.ts';
 import {hoursOf, openFrom} from '../lib/fetcher/hours.ts';
 import {delayTerms} from '../lib/schema/hostdb.ts';
@@ -23,8 +23,14 @@ export function hostText(host: HostDescription, {now, colours}: Frame): string {
 }
 
 /** Whether it may be asked now, and if not, why. */
-export function hostAnswer({rule, state, delay, robots}: HostDescription, now: number): string {
-  if (rule?.blocked) return 'Blocked by hand: nothing is asked of it.';
+export function hostAnswer(
+  {held: rule, rule: own, wider_rules: wider, state, delay, robots}: HostDescription,
+  now: number,
+): string {
+  if (rule?.blocked) {
+    const by = own?.blocked ? undefined : wider.find(({blocked}) => blocked);
+    return `Blocked by hand${by === undefined ? '' : `, as ${visible(by.url_host_name)}`}: nothing is asked of it.`;
+  }
   if (state === null || delay === null) return 'Never asked so far: it may be asked at once.';
   const open = openFrom(rule?.hours == null ? null : hoursOf(rule.hours), now);
   if (open > now)
@@ -45,7 +51,7 @@ export function hostAnswer({rule, state, delay, robots}: HostDescription, now: n
 export function ruleText(rule: HostRuleText): string {
   const {blocked, min_delay_ms: delay, max_connections: most, note, hours} = rule;
   const parts = [
-    blocked ? 'blocked' : null,
+    blocked ? 'blocked' : rule.unblocked ? 'asked although a wider rule blocks it' : null,
     delay === null ? null : `delay ${span(delay)}`,
     most === null ? null : `${counted(most, 'connection')} at once`,
     hours === null ? null : `asked ${hours} UTC only`,
@@ -57,11 +63,14 @@ export function ruleText(rule: HostRuleText): string {
 }
 
 function sections(host: HostDescription, now: number): [string, string[]][] {
-  const at = (time: Date) =>
-    `${time.toISOString().replace(/\.\d+Z$/, 'Z')} (${time.getTime() > now ? `in ${span(time.getTime() - now)}` : `${span(now - time.getTime())} ago`})`;
-  const {rule, open, due, stats, fetching} = host;
+  const at = (time: Date) => timeText(time, now);
+  const {rule, wider_rules: wider, open, due, stats, fetching} = host;
+  const made = (one: NonNullable<typeof rule>) => `${ruleText(one)}; by hand, ${at(one.changed_time)}`;
   return [
-    ['rule', rule === null ? [] : [`${ruleText(rule)}; by hand, ${at(rule.changed_time)}`]],
+    [
+      'rule',
+      [...(rule === null ? [] : [made(rule)]), ...wider.map((one) => `${one.url_host_name}: ${made(one)}`)],
+    ],
     ['politeness', politenessText(host, at)],
     ['robots.txt', host.robots.map((robots) => robotsText(robots, at))],
     ['urls', stats === null ? [] : statsText(stats, due)],
@@ -75,6 +84,25 @@ function sections(host: HostDescription, now: number): [string, string[]][] {
           ],
     ],
   ];
+}
+
+function timeText(time: Date, now: number): string {
+  const far = time.getTime() > now ? `in ${span(time.getTime() - now)}` : `${span(now - time.getTime())} ago`;
+  return `${time.toISOString().replace(/\.\d+Z$/, 'Z')} (${far})`;
+}
+
+/** `crawl host --domain` and `--pattern` for people: the rule, and the known hosts that it is about. */
+export function groupText(
+  {url_host_name, rule, hosts, urls, largest}: GroupDescription,
+  {now, colours}: Frame,
+): string {
+  const more = hosts > largest.length ? ', …' : '';
+  return [
+    colours.bold(visible(url_host_name)),
+    rule === null ? 'No rule by hand.' : `${ruleText(rule)}; by hand, ${timeText(rule.changed_time, now)}`,
+    `${counted(hosts, 'known host')} with ${counted(urls, 'URL')}${hosts === 0 ? '' : `: ${largest.map(visible).join(', ')}${more}`}`,
+    '',
+  ].join('\n');
 }
 
 /** When, then every term of the delay, the one that won marked. */

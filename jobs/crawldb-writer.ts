@@ -60,8 +60,7 @@ export async function writeDelta(db: Database, ctx: TaskContext, revision: numbe
   const hosts = await ctx.store.create(hoststats, 'hosts/hoststats');
   const stats = await db.copy('SELECT * FROM new_hoststats ORDER BY host_key', {}, hosts);
   const seeds = await writeSeeds(db, ctx);
-  const [summary] = await db.all<Record<string, number>>(sql.summary);
-  return {files: [...written, stats, ...seeds], summary: summary ?? {}};
+  return {files: [...written, stats, ...seeds], summary: await summaryOfHosts(db)};
 }
 
 async function writeSeeds(db: Database, ctx: TaskContext): Promise<readonly FileRef[]> {
@@ -133,8 +132,13 @@ export async function writeBase(
   files.push(await db.copy('SELECT * FROM new_hoststats ORDER BY host_key', {}, hosts));
   await db.run(sql.recounted);
   files.push(await copySeeds(db, ctx));
+  return {files, summary: await summaryOfHosts(db)};
+}
+
+/** Counts of the whole crawl, from the table `new_hoststats`. */
+export async function summaryOfHosts(db: Database): Promise<Record<string, number>> {
   const [summary] = await db.all<Record<string, number>>(sql.summary);
-  return {files, summary: summary ?? {}};
+  return summary ?? {};
 }
 
 /** Files of a result by table. */

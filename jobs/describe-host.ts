@@ -1,11 +1,13 @@
 import {CrawlError} from '../lib/errors.ts';
 import {delayOf, fromHostState, minDelay, withMinDelay} from '../lib/fetcher/delay.ts';
+import {type HeldRule, held as heldRule, isAbout, ruleAbout} from '../lib/fetcher/host-rules.ts';
 import type {DelayTerm, HostRuleRow, HostStateRow, HostStatsRow, RobotsRow} from '../lib/schema/hostdb.ts';
 import {type LockOwner, lockHolder} from '../lib/store/lock.ts';
 import {registeredDomain} from '../lib/url/host.ts';
 import {hostKey} from '../lib/url/keys.ts';
 import {hostNameOf} from './host-name.ts';
 import {type CrawlReader, openReader, type ReadSettings} from './read-crawl.ts';
+import {readHostRules} from './read-host-rules.ts';
 import {readPolicies} from './read-policies.ts';
 
 /** All that a crawl knows of one host. */
@@ -22,7 +24,12 @@ export interface HostDescription {
     readonly next_allowed_time: Date;
   } | null;
   readonly stats: HostStatsRow | null;
+  /** The rule by hand about this host alone. */
   readonly rule: HostRuleRow | null;
+  /** Rules about domains and patterns that it belongs to, the narrowest first. */
+  readonly wider_rules: readonly HostRuleRow[];
+  /** What all of these say together; null where there are none. */
+  readonly held: HeldRule | null;
   /** One for each origin, without its text. */
   readonly robots: readonly Omit<RobotsRow, 'body'>[];
   /** URLs whose time has come. */
@@ -69,7 +76,8 @@ async function lookUp(
   const one = async <R extends Readonly<Record<string, unknown>>>(table: string) =>
     (await db.all<R>(`FROM ${table} WHERE host_key = $host_key`, host))[0] ?? null;
   const state = await one<HostStateRow>('hoststate');
-  const rule = await one<HostRuleRow>('hostrules');
+  const rules = (await readHostRules(db)).about(name);
+  const held = rules.length === 0 ? null : heldRule(rules);
   const counts = await db.all<{due: number}>(
     'SELECT count(*) AS due FROM crawldb WHERE host_key = $host_key AND next_fetch_time <= $now',
     {...host, now: new Date(now)},
@@ -82,9 +90,11 @@ async function lookUp(
     url_host_name: name,
     url_host_registered_domain: registeredDomain(name),
     state,
-    delay: state === null ? null : delayNow(state, rule, now, config),
+    delay: state === null ? null : delayNow(state, held, now, config),
     stats: await one<HostStatsRow>('hoststats'),
-    rule,
+    rule: rules.find(({url_host_name}) => url_host_name === name) ?? null,
+    wider_rules: rules.filter(({url_host_name}) => url_host_name !== name),
+    held,
     robots: await db.all<HostDescription['robots'][number]>(
       'SELECT * EXCLUDE (body) FROM robots WHERE host_key = $host_key ORDER BY origin',
       host,
@@ -98,7 +108,7 @@ async function lookUp(
 /** As a fetch that begins now would have it. */
 function delayNow(
   state: HostStateRow,
-  rule: HostRuleRow | null,
+  rule: HeldRule | null,
   now: number,
   config: ReadSettings['config'],
 ): HostDescription['delay'] {
@@ -115,15 +125,62 @@ function delayNow(
   };
 }
 
-async function unknownHost({db}: CrawlReader, name: string): Promise<CrawlError> {
+/** What the crawl knows of the hosts that a domain or a pattern is about. */
+export interface GroupDescription {
+  /** The text of the rule: `.example.org`, `*.example.org`. */
+  readonly url_host_name: string;
+  readonly rule: HostRuleRow | null;
+  /** Known hosts that it is about, and their URLs. */
+  readonly hosts: number;
+  readonly urls: number;
+  /** The largest of them. */
+  readonly largest: readonly string[];
+}
+
+const largestHosts = 5;
+
+/** Looks up the hosts of a domain or pattern. Throws HOST_UNKNOWN where there are none, and no rule. Memory: a batch of names. */
+export async function describeGroup(text: string, settings: ReadSettings): Promise<GroupDescription> {
+  const reader = await openReader(settings);
+  const {db} = reader;
+  try {
+    const [rule] = await db.all<HostRuleRow>('FROM hostrules WHERE url_host_name = $text', {text});
+    let hosts = 0;
+    let urls = 0;
+    const largest: string[] = [];
+    const known = 'SELECT url_host_name, urls FROM hoststats ORDER BY urls DESC, url_host_name';
+    for await (const rows of db.stream(known))
+      for (const row of rows as unknown as Pick<HostStatsRow, 'url_host_name' | 'urls'>[]) {
+        if (!isAbout(text, row.url_host_name)) continue;
+        hosts++;
+        urls += row.urls;
+        if (largest.length < largestHosts) largest.push(row.url_host_name);
+      }
+    if (hosts === 0 && rule === undefined) throw await unknownHost(reader, text);
+    return {url_host_name: text, rule: rule ?? null, hosts, urls, largest};
+  } finally {
+    await reader.close();
+  }
+}
+
+/** Names that differ in no more letters were meant. */
+const fewLetters = 3;
+
+/** With names that were perhaps meant: the most alike, then the largest of the domain. */
+async function unknownHost({db}: CrawlReader, text: string): Promise<CrawlError> {
+  const about = ruleAbout(text);
+  const name = text.replace(/^\./, '');
   const near = await db.all<{url_host_name: string}>(
-    `SELECT url_host_name FROM hoststats WHERE url_host_registered_domain = $domain
-     ORDER BY urls DESC, url_host_name LIMIT 5`,
-    {domain: registeredDomain(name)},
+    `SELECT url_host_name
+     FROM (SELECT *, least(damerau_levenshtein(url_host_name, $name), ${fewLetters + 1}) AS letters FROM hoststats)
+     WHERE url_host_registered_domain = $domain OR letters <= ${fewLetters}
+     ORDER BY letters, urls DESC, url_host_name LIMIT 5`,
+    {domain: registeredDomain(name), name},
   );
-  const names = near.map((row) => row.url_host_name).join(' ');
-  return new CrawlError('HOST_UNKNOWN', `the crawl knows no host ${name}`, {
-    facts: {host: name, near: near.map((row) => row.url_host_name)},
-    ...(names !== '' && {hint: `Of its domain it knows: ${names}`}),
+  const names = near.map((row) => row.url_host_name);
+  const what = {host: 'host', domain: 'host of the domain', pattern: 'host of the pattern'}[about];
+  return new CrawlError('HOST_UNKNOWN', `the crawl knows no ${what} ${name}`, {
+    facts: {host: name, near: names},
+    ...(names.length > 0 && {hint: `Near it are: ${names.join(' ')}`}),
   });
 }

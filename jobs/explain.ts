@@ -16,6 +16,7 @@ import {identify} from '../lib/url/keys.ts';
 import {explainUrl} from '../lib/url/normalize.ts';
 import {explainSelections, type SelectionVerdict} from './explain-selection.ts';
 import {type CrawlReader, openReader, type ReadSettings} from './read-crawl.ts';
+import {readHostRules} from './read-host-rules.ts';
 import {readPolicies} from './read-policies.ts';
 import {readQuarantine} from './read-quarantine.ts';
 
@@ -44,7 +45,8 @@ export interface Explanation {
   readonly host: {
     readonly state: HostStateRow | null;
     readonly stats: HostStatsRow | null;
-    readonly rule: HostRuleRow | null;
+    /** Rules by hand about it, its domain and patterns, the narrowest first. */
+    readonly rules: readonly HostRuleRow[];
   };
   readonly links: {
     readonly total: number;
@@ -128,7 +130,7 @@ const nothingKnown = {
   captures: [],
   parses: [],
   robots: null,
-  host: {state: null, stats: null, rule: null},
+  host: {state: null, stats: null, rules: []},
   links: {total: 0, accepted: 0, reasons: {}, newest: []},
 } as const;
 
@@ -166,9 +168,7 @@ async function lookUp(
   );
   const [state] = await db.all<HostStateRow>('FROM hoststate WHERE host_key = $host_key', {host_key});
   const [stats] = await db.all<HostStatsRow>('FROM hoststats WHERE host_key = $host_key', {host_key});
-  const [rule] = await db.all<HostRuleRow>('FROM hostrules WHERE url_host_name = $url_host_name', {
-    url_host_name,
-  });
+  const rules = (await readHostRules(db)).about(url_host_name);
   const [robots] = await db.all<RobotsRow>('FROM robots WHERE origin = $origin', {
     origin: new URL(url).origin,
   });
@@ -187,7 +187,7 @@ async function lookUp(
     captures,
     parses,
     robots: robots === undefined ? null : withAnswer(robots, url, config),
-    host: {state: state ?? null, stats: stats ?? null, rule: rule ?? null},
+    host: {state: state ?? null, stats: stats ?? null, rules},
     links: await linksTo({db}, page),
   };
 }

@@ -193,10 +193,9 @@ async function load(
     const host = work.hosts.find(row.url_host_name);
     if (host) host.pages += row.pages_fetched;
   }
-  for await (const row of rowsOf(task, ctx, hostrules)) {
-    const host = work.hosts.find(row.url_host_name);
-    if (host) work.hosts.applyRule(host, row);
-  }
+  const rules: HostRuleRow[] = [];
+  for await (const row of rowsOf(task, ctx, hostrules)) rules.push(row);
+  if (rules.length > 0) work.hosts.applyRules(rules);
   // Of all that is known, what this fetch may come to: hops stay on its registered domains.
   for await (const row of rowsOf(task, ctx, robots))
     if (work.hosts.hasDomain(registeredDomain(hostOf(row.origin)))) work.robots.load(row);

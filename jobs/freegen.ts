@@ -130,8 +130,13 @@ async function list(task: Task, ctx: TaskContext): Promise<TaskResult> {
   const params = task.params as unknown as FreegenParams; // made by plan
   const db = await openTaskDatabase(task, ctx, params.database, selectionTables);
   try {
-    const {newHost} = await prepareSelection(db, params, '(SELECT * FROM crawldb WHERE false)');
     const read = await loadLines(db, ctx, params);
+    const {newHost} = await prepareSelection(
+      db,
+      params,
+      '(SELECT * FROM crawldb WHERE false)',
+      'SELECT host_key, url_host_name FROM line WHERE reason IS NULL',
+    );
     await db.run(`CREATE TABLE judged AS ${sql.judged}`);
     const held = await rowsTable(db, 'held', {segment: {type: 'text'}});
     await held.insert(params.held.map((segment) => ({segment})));

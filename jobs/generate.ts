@@ -1,4 +1,5 @@
 import type {Config} from '../lib/config/settings.ts';
+import {foundOnly} from '../lib/counters.ts';
 import {newSegmentIds} from '../lib/crawldb/segment-id.ts';
 import type {Reason} from '../lib/schema/reason.ts';
 import {makeScope} from '../lib/scope/scope.ts';
@@ -190,7 +191,7 @@ async function select(task: Task, ctx: TaskContext): Promise<TaskResult> {
     await held.insert(params.held.map((segment) => ({segment})));
     await db.run(`CREATE TABLE chosen AS ${selectionSql.chosen}`, {due: new Date(params.rules.due)});
     const {made, files} = await writeLists(db, ctx, params, newHost);
-    return {files, ...(await report(db, made, left)), facts: {segments: made}};
+    return {files, ...(await report(db, made, left, params.now)), facts: {segments: made}};
   } finally {
     await db.close();
   }
@@ -255,10 +256,12 @@ async function report(
   db: Database,
   made: readonly MadeSegment[],
   left: LeftOut,
+  now: number,
 ): Promise<Pick<TaskResult, 'counters' | 'reasons'>> {
   const due = await db.all<{reason: Reason | null; n: number}>(
     'SELECT reason, count(*) AS n FROM due GROUP BY ALL ORDER BY ALL',
   );
+  const [odd] = await db.all(selectionSql.odd, {now: new Date(now)});
   const [hosts] = await db.all<{n: number}>('SELECT count(DISTINCT host_key) AS n FROM picked');
   const reasons: Partial<Record<Reason, number>> = {};
   const charge = (reason: Reason, n: number) => {
@@ -279,6 +282,7 @@ async function report(
       urls_selected_total: selected,
       hosts_selected_total: hosts?.n ?? 0,
       urls_left_total: total - selected,
+      ...foundOnly(odd),
     },
     reasons,
   };

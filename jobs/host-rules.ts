@@ -1,24 +1,34 @@
 import {CrawlError} from '../lib/errors.ts';
+import {HostRules, ruleAbout} from '../lib/fetcher/host-rules.ts';
 import {hoursForm, hoursOf} from '../lib/fetcher/hours.ts';
 import type {OptionValues} from '../lib/options.ts';
 import {type HostRuleRow, hostrules} from '../lib/schema/hostdb.ts';
 import type {FileRef} from '../lib/store/manifest-types.ts';
 import {readTable} from '../lib/store/parquet-read.ts';
 import {hostKey} from '../lib/url/keys.ts';
-import {hostNameOf} from './host-name.ts';
+import {ruleTargetOf, ruleTargetOptions} from './host-name.ts';
 import {defineJob, type Task, type TaskContext, type TaskResult} from './job.ts';
 import {readPolicies} from './read-policies.ts';
 
 const options = {
   host: {kind: 'text', doc: 'Host that the rule is about.'},
+  ...ruleTargetOptions,
   delay: {
     kind: 'duration',
     min: 0,
     max: 86_400_000, // chosen: a host that may be asked less than once a day is better blocked
     doc: 'Least delay, in place of politeness.min_delay. Crawl-delay, Retry-After and back-off hold all the same.',
   },
-  block: {kind: 'flag', default: false, doc: 'Ask nothing of the host; its URLs end as host_blocked.'},
-  unblock: {kind: 'flag', default: false, doc: 'Take a block back.'},
+  block: {
+    kind: 'flag',
+    default: false,
+    doc: 'Ask nothing of the host; its URLs end as host_blocked, and no new ones are added.',
+  },
+  unblock: {
+    kind: 'flag',
+    default: false,
+    doc: 'Take a block back; where a wider rule blocks it, except it from that.',
+  },
   maxConnections: {
     kind: 'count',
     min: 1,
@@ -44,7 +54,7 @@ const options = {
 type HostRuleOptions = OptionValues<typeof options>;
 
 /** What a rule says, whenever it was made. */
-export type HostRuleText = Omit<HostRuleRow, 'url_host_name' | 'host_key' | 'changed_time'>;
+export type HostRuleText = Omit<HostRuleRow, 'url_host_name' | 'host_key' | 'changed_time' | 'applies_to'>;
 const noRule: HostRuleText = {
   min_delay_ms: null,
   blocked: false,
@@ -53,12 +63,13 @@ const noRule: HostRuleText = {
   hours: null,
   max_rate: null,
   max_bandwidth: null,
+  unblocked: null,
 };
 
 /**
- * Rules by hand about a host, of which the crawl need not know anything yet. What is not said stays as it was; a rule
- * that says nothing any more is none. Needs no lock: of two at once the later one is planned again, and a running
- * fetch reads the table when it has changed.
+ * Rules by hand about a host, a domain or a pattern. What is not said stays as it was; a rule that says nothing any more
+ * is none. Needs no lock: of two at once the later one is planned again, and a running fetch reads the table when it has
+ * changed.
  */
 export const hostRules = defineJob({
   name: 'host',
@@ -69,11 +80,12 @@ export const hostRules = defineJob({
   async plan(given, effects) {
     const {snapshot, config, store} = effects;
     const {policy} = await readPolicies(store.dir, config);
-    const host = hostNameOf(given.host ?? '', policy);
+    const host = ruleTargetOf(given, policy);
     checkHostRule(given);
     const inputs = await snapshot.files('hostrules');
-    const before = (await readRules(inputs, (file) => store.path(file))).get(host);
-    if (sameRule(before ?? noRule, ruleAfter(before ?? noRule, given))) {
+    const rules = await readRules(inputs, (file) => store.path(file));
+    const before = rules.get(host) ?? noRule;
+    if (sameRule(before, ruleAfter(before, given, isBlockedWidely(rules, host)))) {
       effects.log('info', 'host_rule_unchanged', {host});
       return undefined;
     }
@@ -131,8 +143,9 @@ function changeOf({
 }
 
 /** The rule after a change. */
-function ruleAfter(before: HostRuleText, change: HostRuleOptions): HostRuleText {
+function ruleAfter(before: HostRuleText, change: HostRuleOptions, blockedWidely: boolean): HostRuleText {
   const from = change.clear ? noRule : before;
+  const excepted = change.unblock ? blockedWidely : from.unblocked === true;
   return {
     min_delay_ms: change.delay ?? from.min_delay_ms,
     blocked: change.block || (from.blocked && !change.unblock),
@@ -141,7 +154,15 @@ function ruleAfter(before: HostRuleText, change: HostRuleOptions): HostRuleText 
     hours: change.hours?.trim() ?? from.hours,
     max_rate: change.maxRate ?? from.max_rate,
     max_bandwidth: change.maxBandwidth ?? from.max_bandwidth,
+    unblocked: excepted && !change.block ? true : null,
   };
+}
+
+/** Does a rule about more hosts than `text` is block all of those? Of patterns that is not asked: they overlap. */
+function isBlockedWidely(rules: ReadonlyMap<string, HostRuleRow>, text: string): boolean {
+  if (ruleAbout(text) === 'pattern') return [...rules.values()].some(({blocked}) => blocked);
+  const wider = new HostRules([...rules.values()].filter(({url_host_name}) => url_host_name !== text));
+  return wider.of(text.replace(/^\./, ''))?.blocked ?? false;
 }
 
 function sameRule(a: HostRuleText, b: HostRuleText): boolean {
@@ -162,13 +183,14 @@ async function readRules(
 async function writeRules(task: Task, ctx: TaskContext): Promise<TaskResult> {
   const {host, change, now} = task.params as {host: string; change: HostRuleOptions; now: number}; // made by plan
   const rules = await readRules(task.inputs, (file) => ctx.store.path(file));
-  const rule = ruleAfter(rules.get(host) ?? noRule, change);
+  const rule = ruleAfter(rules.get(host) ?? noRule, change, isBlockedWidely(rules, host));
   const set = !sameRule(rule, noRule);
   if (set)
     rules.set(host, {
       url_host_name: host,
       host_key: hostKey(host),
       ...rule,
+      applies_to: ruleAbout(host),
       changed_time: new Date(now),
     });
   else rules.delete(host);

@@ -10,6 +10,7 @@ import {type CutOff, type HostPolicy, isLimited, type SelectionRules} from '../l
 import {otherGroup} from '../lib/selection/shares.ts';
 import type {Database, SqlParameters} from '../lib/store/duckdb.ts';
 import {rowsTable} from './crawldb-writer.ts';
+import {makeHostRules} from './read-host-rules.ts';
 import {checkCondition, fixTime} from './selection-where.ts';
 import {readSql} from './sql-file.ts';
 
@@ -18,6 +19,7 @@ import {readSql} from './sql-file.ts';
 export const selectionSql = readSql(import.meta.url, './selection.sql', [
   'locked',
   'host',
+  'odd',
   'share',
   'quota_left',
   'wider_budget',
@@ -87,20 +89,26 @@ export interface NewHost {
   readonly pauseMs: number;
 }
 
+/** Every host of the crawldb. */
+export const knownHosts = 'SELECT host_key, url_host_name FROM hoststats';
+
 /**
  * Makes the view `wanted` and the tables `locked`, `host`, `weight` and `share`; returns the parameters of `due`.
  *
  * @param source rows of the crawldb that are looked at: a view, or a query in parentheses
+ * @param namedHosts query of host_key and url_host_name: hosts that rules by hand about many may be about
  */
 export async function prepareSelection(
   db: Database,
   input: SelectionInput,
   source: string,
+  namedHosts: string = knownHosts,
 ): Promise<{due: SqlParameters; newHost: NewHost}> {
   const {rules, hosts, now} = input;
   await fixTime(db, now);
   await makeWanted(db, input, source);
   const usual = await usualResponse(db, hosts.latencyFactor);
+  await makeHostRules(db, namedHosts);
   await db.run(sql.quota_left);
   await db.run(`CREATE TABLE locked AS ${sql.locked}`);
   await db.run(`CREATE TABLE host AS ${sql.host}`, {

@@ -1,7 +1,7 @@
 -- Which URLs are worth fetching now. Each step is one question; jobs/selection-steps.ts makes a table of each.
 -- Views: wanted (the rows asked about, with their priority), due_row (the due rows of the crawldb, down to a bound by
 -- score: jobs/crawldb-candidates.ts), fetchlist (of the open segments), seeds, hoststate, hoststats,
--- hostrules, robots. Every order is total: url_key and host_key come last.
+-- robots; table host_rule (what rules by hand say together of a host). Every order is total: url_key and host_key come last.
 
 -- step: locked
 -- URLs that stand in the fetchlist of an open segment.
@@ -22,7 +22,11 @@ WITH open_urls AS (
     host_key,
     coalesce(hr.blocked, false) AS blocked,
     coalesce(st.failures > 0 OR hr.hours IS NOT NULL, false) AS waits,
-    greatest(epoch_ms(st.next_allowed_time) - epoch_ms($now::TIMESTAMPTZ), 0) AS rest_ms,
+    -- A last answer in the future was told by a clock that ran ahead: the pause after it is no longer for that
+    least(
+      greatest(epoch_ms(st.next_allowed_time) - epoch_ms($now::TIMESTAMPTZ), 0),
+      CASE WHEN st.last_response_time > $now::TIMESTAMPTZ THEN st.delay_ms END
+    ) AS rest_ms,
     CASE WHEN st.latency_ms > 0 AND $latency_factor > 0 THEN st.latency_ms / $latency_factor
       ELSE $usual_response_ms END AS response_ms,
     st.delay_ms,
@@ -35,7 +39,7 @@ WITH open_urls AS (
     CASE WHEN $yield AND hs.recent_pages >= 20 THEN least(1, hs.recent_new / hs.recent_pages / 0.5) ELSE 1 END AS worth
   FROM hoststate st
   FULL JOIN hoststats hs USING (host_key)
-  FULL JOIN hostrules hr USING (host_key)
+  FULL JOIN host_rule hr USING (host_key)
   FULL JOIN open_urls o USING (host_key)
   LEFT JOIN robots_due rd USING (host_key)
 ), timed AS (
@@ -80,6 +84,12 @@ FROM (
     )::BIGINT AS budget_left
   FROM turned
 )
+
+-- step: odd
+-- What was out of all bounds, of the hosts and the due URLs that were looked at. $now.
+SELECT
+  (SELECT count(*) FROM hoststate WHERE last_response_time > $now)::BIGINT AS clock_ahead_total,
+  (SELECT count(*) FROM due_row WHERE NOT isfinite(score))::BIGINT AS scores_bounded_total
 
 -- step: quota_left
 -- How many pages a budget has left, when one takes so much; null for no end.

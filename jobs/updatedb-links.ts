@@ -5,6 +5,7 @@ import type {Stay} from '../lib/scope/scope.ts';
 import {maxSitemapDepth, maxSitemaps} from '../lib/sitemap/walk.ts';
 import type {Quarantine} from '../lib/traps/quarantine.ts';
 import {rowsTable} from './crawldb-writer.ts';
+import {refuseBlocked} from './updatedb-blocked.ts';
 import {charge, replaceChanged, sql, type Update} from './updatedb-step.ts';
 import {refuseTraps} from './updatedb-traps.ts';
 
@@ -32,6 +33,7 @@ export async function followLinks(update: Update, quarantine: Quarantine): Promi
     max_sitemap_depth: maxSitemapDepth,
     max_sitemaps: maxSitemaps,
   });
+  await refuseBlocked(update);
   await refuseTraps(update, quarantine);
   await db.run(sql.add, {
     interval_s: bounds.firstS,

@@ -56,6 +56,8 @@ export const sql = readSql(import.meta.url, './updatedb.sql', [
   'families_met',
   'next_families',
   'admit',
+  'hosts_of_candidates',
+  'blocked',
   'trap_candidates',
   'trapped',
   'add',
@@ -65,6 +67,7 @@ export const sql = readSql(import.meta.url, './updatedb.sql', [
   'rates',
   'yield',
   'counted',
+  'odd',
   'totals',
 ]);
 

@@ -7,6 +7,7 @@ import type {Task, TaskContext, TaskResult} from './job.ts';
 import {fold, reparse} from './updatedb-fold.ts';
 import {followLinks} from './updatedb-links.ts';
 import {replaceLinks} from './updatedb-lost.ts';
+import {oddValues} from './updatedb-odd.ts';
 import {priceSummary, renewPrice} from './updatedb-price.ts';
 import {markDuplicates, sql, type Update, type UpdateParams} from './updatedb-step.ts';
 import {watchFamilies, writeFamilies} from './updatedb-traps.ts';
@@ -28,6 +29,7 @@ export async function updateTask(task: Task, ctx: TaskContext): Promise<TaskResu
     'hoststats',
     'seedstats',
     'familyrules',
+    'hostrules',
     'families',
   ]);
   try {
@@ -78,6 +80,7 @@ async function finish(update: Update, duplicates: number): Promise<TaskResult> {
       rows_added_total: added,
       rows_refused_total: Object.values(reasons).reduce((sum, n) => sum + n, 0),
       duplicates_total: duplicates,
+      ...(await oddValues(update)),
     },
     reasons,
     facts: {summary: {...summary, ...(price !== null && priceSummary(price))}},

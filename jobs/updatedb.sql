@@ -209,7 +209,7 @@ WITH known AS (
 )
 SELECT
   f.* EXCLUDE (host_key, url_key),
-  coalesce(k.score, $score) * CASE WHEN f.hop_type = 'R' THEN 1 ELSE $decay END AS score,
+  coalesce(CASE WHEN isfinite(k.score) THEN k.score WHEN k.score IS NOT NULL THEN 0 END, $score) * CASE WHEN f.hop_type = 'R' THEN 1 ELSE $decay END AS score,
   coalesce(k.status = 'duplicate', false) AND NOT $follow_duplicates AS repeated,
   coalesce(k.sitemap_depth, 0) + 1 AS sitemap_depth,
   dense_rank() OVER (ORDER BY f.depth, f.seed NULLS LAST) AS lineage,
@@ -351,6 +351,14 @@ SELECT
   END AS reason
 FROM in_seed d JOIN source s USING (discovery) LEFT JOIN low_yield y USING (host_key);
 
+-- step: hosts_of_candidates
+-- Hosts of new URLs, to be held against the rules by hand.
+SELECT host_key, any_value(url_host_name) AS url_host_name FROM judged WHERE reason IS NULL GROUP BY host_key ORDER BY host_key;
+
+-- step: blocked
+UPDATE judged SET reason = 'host_blocked' FROM blocked_host b
+WHERE judged.host_key = b.host_key AND judged.reason IS NULL;
+
 -- step: trap_candidates
 -- New URLs at places where some family is closed.
 SELECT host_key, url_key, url FROM judged
@@ -479,6 +487,7 @@ ORDER BY ALL;
 CREATE TABLE first_visit AS
 SELECT
   o.host_key, o.url_key, o.simhash,
+  o.fetch_status IN (404, 410) AS dead,
   o.status = 'success' AND coalesce(c.status, '') <> 'duplicate'
     AND CASE p.status WHEN 'failed' THEN false WHEN 'skipped' THEN true ELSE coalesce(p.text_length > 0, true) END AS fine
 FROM outcome o
@@ -528,7 +537,10 @@ SELECT host_key, min(url_host_name), min(url_host_registered_domain), 0, 0, coun
 FROM judged WHERE reason = 'over_budget'
 GROUP BY host_key
 UNION ALL
-SELECT host_key, NULL, NULL, 0, 0, 0, 0, count(*), count(*) FILTER (fine AND t.url_key IS NULL)
+SELECT
+  host_key, NULL, NULL, 0, 0, 0, 0, count(*),
+  -- A dead link leads nowhere and weighs nothing: the host is done with it, which is worth a quarter of a page (chosen)
+  count(*) FILTER (fine AND t.url_key IS NULL) + 0.25::DOUBLE * count(*) FILTER (NOT fine AND dead)
 FROM first_visit v LEFT JOIN twin t USING (host_key, url_key)
 GROUP BY host_key;
 
@@ -546,6 +558,22 @@ FROM (
 )
 WHERE seed IS NOT NULL
 GROUP BY seed;
+
+-- step: odd
+-- What was out of all bounds in these segments. $now: of the job; a fetch on another machine may have another clock. $web:
+-- when the web began. $hints, $min_interval_s, $max_interval_s: as for `add`.
+SELECT
+  (SELECT count(*) FROM outcome WHERE mode = 'apply' AND fetch_time > $now)::BIGINT AS clock_ahead_total,
+  l.lastmod_future_total, l.lastmod_ancient_total,
+  (SELECT count(*) FROM judged WHERE reason IS NULL AND $hints
+    AND sitemap_interval_s NOT BETWEEN $min_interval_s AND $max_interval_s)::BIGINT AS changefreq_bounded_total,
+  (SELECT count(*) FROM current_of('visited_key') WHERE NOT isfinite(score))::BIGINT AS scores_bounded_total
+FROM (
+  SELECT
+    count(*) FILTER (lastmod > fetch_time)::BIGINT AS lastmod_future_total,
+    count(*) FILTER (lastmod < $web)::BIGINT AS lastmod_ancient_total
+  FROM accepted_link WHERE lastmod IS NOT NULL
+) l;
 
 -- step: totals
 SELECT

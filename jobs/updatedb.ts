@@ -109,6 +109,7 @@ export const updatedb = defineJob({
         'seedstats',
         'families',
         'familyrules',
+        'hostrules',
         ...applied.flatMap(([id]) => [`segments/${id}`, `segments/${id}/fetch`]),
       ],
       writes: {
@@ -206,5 +207,6 @@ async function inputsOf(
     ...(await snapshot.files('seedstats')),
     ...(await snapshot.files('families')),
     ...(await snapshot.files('familyrules')),
+    ...(await snapshot.files('hostrules')),
   ];
 }

@@ -12,6 +12,9 @@ export const counters = {
   urls_due_total: 'URLs due at the time of generate.',
   urls_selected_total: 'URLs put into the fetchlist.',
   hosts_selected_total: 'Hosts in the fetchlist.',
+  hosts_counted_total: 'Hosts whose URLs were counted anew.',
+  hosts_added_total: 'Hosts of the crawldb that had no counts.',
+  hosts_changed_total: 'Hosts whose counts were put right.',
   urls_left_total: 'URLs due but left out, by reason.',
   requests_total: 'HTTP requests sent.',
   pages_fetched_total: 'Fetchlist URLs that ended in success.',
@@ -36,6 +39,11 @@ export const counters = {
   extractions_failed_total: 'Pages on which an extractor failed, once for each extractor.',
   rows_extracted_total: 'Rows that extractors gave.',
   extract_seconds_total: 'Time spent in extractors.',
+  clock_ahead_total: 'Times that lay in the future by the clock of the job: taken as its own time.',
+  lastmod_future_total: 'Links of sitemaps and feeds whose lastmod lay after their fetch: passed over.',
+  lastmod_ancient_total: 'Links of sitemaps and feeds whose lastmod lay before the web began: passed over.',
+  changefreq_bounded_total: 'New URLs whose changefreq lay outside the bounds of the schedule.',
+  scores_bounded_total: 'Scores that were no finite number: taken as 0.',
   rows_updated_total: 'Known URLs whose row was changed.',
   rows_added_total: 'URLs added to the crawldb.',
   rows_refused_total: 'New URLs refused, by reason.',
@@ -66,4 +74,9 @@ export function addCounters(
 ): void {
   for (const [name, value] of Object.entries(more))
     if (value !== undefined) sum[name] = (sum[name] ?? 0) + value;
+}
+
+/** A row of counters without those that are 0. */
+export function foundOnly(row: Readonly<Record<string, unknown>> | undefined): Counters {
+  return Object.fromEntries(Object.entries(row ?? {}).filter(([, n]) => n !== 0));
 }

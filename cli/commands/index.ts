@@ -21,6 +21,7 @@ export const commands: readonly CommandEntry[] = [
   {name: 'parse', summary: 'Read fetched pages: text, metadata, signatures and links.', load: () => import('./parse.ts')},
   {name: 'parse-diff', summary: 'Show what differs between two parses: status, charset, titles, text, links.', load: () => import('./parse-diff.ts')},
   {name: 'updatedb', summary: 'Merge fetched segments into the crawldb.', load: () => import('./updatedb.ts')},
+  {name: 'updatehostdb', summary: 'Count the URLs of each host anew, from the crawldb.', load: () => import('./updatehostdb.ts')},
   {name: 'dedup', summary: 'Mark duplicates over the whole crawldb.', load: () => import('./dedup.ts')},
   {name: 'invertlinks', summary: 'Turn the links of parsed segments round, into the linkdb.', load: () => import('./invertlinks.ts')},
   {name: 'linkrank', summary: 'Rank pages, hosts and domains by their links (PageRank).', load: () => import('./linkrank.ts')},

@@ -1,7 +1,8 @@
 /** The hosts of a fetch: each with its queue, its politeness and its budget. About 500 bytes a host. */
 import type {Config} from '../config/settings.ts';
-import type {HostRuleRow, HostStateRow} from '../schema/hostdb.ts';
+import type {HostStateRow} from '../schema/hostdb.ts';
 import {fromHostState, minDelay, type Politeness, restsBeyondFetch, unasked, withMinDelay} from './delay.ts';
+import {type HeldRule, type HostRule, HostRules} from './host-rules.ts';
 import {type Hours, hoursOf} from './hours.ts';
 import type {FetchQueues, HostQueue} from './queues.ts';
 import {RateLimit} from './rate.ts';
@@ -24,7 +25,7 @@ export interface FetchHost {
   /** When it was last looked up. */
   lookedUp: number;
   loopback: boolean;
-  rule: Omit<HostRule, 'url_host_name'> | null;
+  rule: HeldRule | null;
   /** Its own limits of requests and bytes; null without any. */
   rate: RateLimit | null;
   /** Hours in which it may be asked, by a rule by hand; null: always. */
@@ -37,17 +38,12 @@ export interface FetchHost {
   origins: readonly string[];
 }
 
-/** A rule by hand, by host name. */
-export type HostRule = Pick<
-  HostRuleRow,
-  'url_host_name' | 'min_delay_ms' | 'blocked' | 'max_connections' | 'hours' | 'max_rate' | 'max_bandwidth'
->;
-
 export class FetchHosts {
   readonly #config: Config['politeness'];
   readonly #queues: FetchQueues;
   readonly #hosts = new Map<string, FetchHost>();
   readonly #domains = new Set<string>();
+  #rules = new HostRules<HostRule>([]);
 
   constructor(config: Config['politeness'], queues: FetchQueues) {
     this.#config = config;
@@ -95,6 +91,8 @@ export class FetchHosts {
     };
     this.#hosts.set(name, host);
     this.#domains.add(domain);
+    const rule = this.#rules.of(name);
+    if (rule !== null) this.applyRule(host, rule);
     return host;
   }
 
@@ -137,13 +135,12 @@ export class FetchHosts {
     this.#queues.setMaxActive(host.queue, Math.max(1, rule?.max_connections ?? this.#config.max_per_host));
   }
 
-  /** Applies rules by hand that have changed: hosts that are named no more lose theirs. */
+  /** Applies all rules by hand, to the hosts that are there and to those that come: what is not among them holds no more. */
   applyRules(rules: readonly HostRule[]): void {
-    const named = new Set(rules.map((rule) => rule.url_host_name));
-    for (const host of this) if (host.rule !== null && !named.has(host.name)) this.applyRule(host, null);
-    for (const rule of rules) {
-      const host = this.#hosts.get(rule.url_host_name);
-      if (host) this.applyRule(host, rule);
+    this.#rules = new HostRules(rules);
+    for (const host of this) {
+      const rule = this.#rules.of(host.name);
+      if (rule !== null || host.rule !== null) this.applyRule(host, rule);
     }
   }
 

@@ -6,7 +6,7 @@ import type {Capture} from '../schema/fetch.ts';
 import type {Reason} from '../schema/reason.ts';
 import type {Scope, Stay} from '../scope/scope.ts';
 import type {UrlPolicy} from '../url/normalize.ts';
-import type {HostRule} from './hosts.ts';
+import type {HostRule} from './host-rules.ts';
 import type {SharedLimits} from './shared.ts';
 
 /** Where rows go. They are kept when `append` returns, and safe within a second. */

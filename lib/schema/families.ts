@@ -4,7 +4,7 @@ import {type Row, table} from './table.ts';
 
 export const families = table({
   name: 'families',
-  version: 1,
+  version: 2,
   doc: 'One row for each family of URLs that pages were fetched of: what was new in it, and whether it is quarantined as a trap. Written by updatedb.',
   key: ['place', 'pattern'],
   columns: {
@@ -47,6 +47,12 @@ export const families = table({
     probe_time: {type: 'timestamp', nullable: true, doc: 'When some URLs of it are tried again.'},
     probes: {type: 'int32', doc: 'Trials so far that found nothing new.'},
     refused: {type: 'count', doc: 'New URLs that were not added because of it.'},
+    rounds: {
+      type: 'int32',
+      nullable: true,
+      doc: 'Rounds that fetched pages of it since it was last judged anew; many with few pages each are a slow trap.',
+      since: 2,
+    },
   },
 });
 export type FamilyRow = Row<typeof families>;

@@ -112,7 +112,7 @@ export const hoststats = table({
     recent_new: {
       type: 'double',
       nullable: true,
-      doc: 'Of those the ones with content of their own: no error, not empty, no duplicate or near-duplicate.',
+      doc: 'Of those the ones with content of their own: no error, not empty, no duplicate or near-duplicate. Links that are dead (404, 410) count a quarter.',
       since: 2,
     },
   },
@@ -121,14 +121,17 @@ export type HostStatsRow = Row<typeof hoststats>;
 
 export const hostrules = table({
   name: 'hostrules',
-  version: 2,
-  doc: 'One row for each rule by hand about a host. Written by people, through `crawl host`.',
+  version: 3,
+  doc: 'One row for each rule by hand about a host, a domain or a pattern of host names. Written by people, through `crawl host`.',
   key: ['url_host_name'],
   columns: {
-    url_host_name: {type: 'text', doc: 'Host name.'},
-    host_key: {type: 'key', doc: 'Key of the host.'},
+    url_host_name: {
+      type: 'text',
+      doc: 'Who the rule is about: a host name; .example.org for a domain and all hosts below it; a pattern with *.',
+    },
+    host_key: {type: 'key', doc: 'Key of that text: of a host where the rule is about one.'},
     min_delay_ms: {type: 'double', nullable: true, unit: 'milliseconds', doc: 'Least delay for this host.'},
-    blocked: {type: 'boolean', doc: 'Nothing is asked of the host.'},
+    blocked: {type: 'boolean', doc: 'Nothing is asked of the host, and no new URL of it is added.'},
     max_connections: {type: 'int32', nullable: true, doc: 'Requests at once.'},
     note: {type: 'text', nullable: true, doc: 'Why, for the next person.'},
     changed_time: {type: 'timestamp', doc: 'When the rule was made.'},
@@ -146,6 +149,19 @@ export const hostrules = table({
       unit: 'bytes',
       doc: 'Most payload bytes a second.',
       since: 2,
+    },
+    applies_to: {
+      type: 'text',
+      values: ['host', 'domain', 'pattern'],
+      nullable: true,
+      doc: 'What url_host_name is; null in older files, where it is a host.',
+      since: 3,
+    },
+    unblocked: {
+      type: 'boolean',
+      nullable: true,
+      doc: 'Asked although a rule about more hosts blocks it; null: that rule decides.',
+      since: 3,
     },
   },
 });

@@ -215,7 +215,7 @@ FULL JOIN (
     max(crawl_delay_s) AS robots_crawl_delay_s
   FROM robots GROUP BY host_key
 ) ro USING (host_key)
-FULL JOIN hostrules hr USING (host_key)`;
+FULL JOIN (SELECT * FROM hostrules WHERE coalesce(applies_to, 'host') = 'host') hr USING (host_key)`;
 
 /**
  * Captures under the column names of Common Crawl's index, in its order, so that a query written for it runs

@@ -8,11 +8,12 @@ import {hostOf, registeredDomain} from '../url/host.ts';
  * part is kept where it is a plain word, and so are names of files. Equal kinds in a row are one, so that a path that
  * grows stays in its family: `/events/2031/05/` and `/events/1899/12/31/` are `/events/{n}/`.
  *
- * A URL belongs to up to three families, from narrow to wide:
+ * A URL belongs to up to four families, from narrow to wide:
  * 1. of its host, with the names of all parameters and the kinds of their values; words among several values are kept,
  *    since they often name the program (`op=statistics`);
  * 2. of its host, with `?*` for several parameters, or the name of the only one: combinations of filters;
- * 3. of its domain, without parameters, for hosts below it: names of hosts without end.
+ * 3. of its host, without parameters, with `{a}` for the word that the path begins with: programs that make up words;
+ * 4. of its domain, without parameters, for hosts below it: names of hosts without end.
  */
 export interface Family {
   /** Host name, or `*.` and the registered domain. */
@@ -28,6 +29,8 @@ export function familiesOf(url: string): readonly Family[] {
   const families: Family[] = [{place: host, pattern: shape + narrowQuery(query)}];
   const wide = shape + wideQuery(query);
   if (query !== '' && wide !== families[0]!.pattern) families.push({place: host, pattern: wide});
+  const anyWord = pathShape(path, '{a}');
+  if (anyWord !== shape) families.push({place: host, pattern: anyWord});
   const domain = registeredDomain(host);
   if (domain !== null && domain !== host && domain !== '' && host !== `www.${domain}`)
     families.push({place: `*.${domain}`, pattern: shape});
@@ -46,11 +49,12 @@ function partsOf(url: string): {readonly path: string; readonly query: string} {
 /** Kinds of the parts of a path, at most this many: a longer one is beyond scope.max_path_segments anyway. */
 const maxParts = 24;
 
-function pathShape(path: string): string {
+/** @param firstWord what stands for a plain word at the beginning; itself if absent */
+function pathShape(path: string, firstWord?: string): string {
   const parts = path.split('/').slice(1, maxParts + 1);
   const kinds: string[] = [];
   for (const [index, part] of parts.entries()) {
-    const kind = part === '' ? '' : index === 0 && plainWord.test(part) ? part : kindOf(part);
+    const kind = part === '' ? '' : index === 0 && plainWord.test(part) ? (firstWord ?? part) : kindOf(part);
     if (kind === '' && index < parts.length - 1) continue;
     if (kind !== '' && kind.startsWith('{') && kinds.at(-1) === kind) continue;
     kinds.push(kind);

@@ -53,6 +53,7 @@ export function foldVisits(
   for (const [key, row] of touched)
     touched.set(key, {
       ...row,
+      rounds: (row.rounds ?? 0) + 1,
       hosts: row.hosts + (hosts.get(key)?.size ?? 0),
       ...columnsOf(counts.get(key)!),
     });
@@ -62,7 +63,7 @@ export function foldVisits(
 /** Narrow families are judged first; what is put on them does not count against the wider ones they are part of. */
 function judgeAll(rows: readonly FamilyRow[], rule: TrapRule, now: number): FamilyRow[] {
   const order = (row: FamilyRow) =>
-    row.place.startsWith('*.') ? 2 : row.pattern.includes('?*') || /\?[^=&]*$/.test(row.pattern) ? 1 : 0;
+    familiesOf(row.example).findIndex((family) => familyKey(family) === familyKey(row));
   const judged = new Map<string, FamilyRow>();
   const taken: FamilyRow[] = [];
   for (const row of rows.toSorted((a, b) => order(a) - order(b) || compare(familyKey(a), familyKey(b)))) {
@@ -82,12 +83,13 @@ function judgeOne(row: FamilyRow, rule: TrapRule, now: number): FamilyRow {
   if (row.state === 'quarantined') return judgeTrial(row, counts, rule, now);
   const fewHosts =
     row.place.startsWith('*.') && (row.hosts < manyHosts || row.pages > pagesPerHost * row.hosts);
-  const verdict = fewHosts ? 'open' : judge(counts, rule);
+  const verdict = fewHosts ? 'open' : judge(counts, rule, row.rounds ?? 1);
   if (verdict === 'open') return {...row, ...columnsOf(ageWindow(counts, rule.minPages))};
   return {
     ...row,
     ...columnsOf({...nothingSeen, samples: counts.samples}),
     state: 'quarantined',
+    rounds: 0,
     verdict,
     state_time: new Date(now),
     probe_time: new Date(now + rule.probeMs),
@@ -98,7 +100,10 @@ function judgeTrial(row: FamilyRow, counts: FamilyCounts, rule: TrapRule, now: n
   if (row.probe_time === null || row.probe_time.getTime() > now || counts.fetched < minProbes) return row;
   const start = columnsOf({...nothingSeen, samples: counts.samples});
   if (counts.novel >= opening * counts.fetched)
-    return {...row, ...start, state: 'open', verdict: null, state_time: new Date(now), probe_time: null};
+    return {
+      ...{...row, ...start, state: 'open', verdict: null},
+      ...{state_time: new Date(now), probe_time: null, rounds: 0},
+    };
   const probes = row.probes + 1;
   return {...row, ...start, probes, probe_time: new Date(now + rule.probeMs * 2 ** Math.min(probes, 10))};
 }
@@ -139,6 +144,7 @@ function newFamily({place, pattern}: Family, example: string): FamilyRow {
     probe_time: null,
     probes: 0,
     refused: 0,
+    rounds: 0,
   };
 }
 

@@ -50,11 +50,14 @@ function nearestOf(samples: readonly bigint[], simhash: bigint): number {
 }
 
 export interface JudgeRule {
-  /** Pages of a family before it is judged. */
+  /** Pages of a family before it is judged; a quarter of that where it grew slowly. */
   readonly minPages: number;
   /** Least share of new content. */
   readonly minNovel: number;
 }
+
+/** Rounds with pages of a family from which on it counts as slow (chosen: what an honest list of a quarter of the pages has not, at the usual caps). */
+const slowRounds = 8;
 
 /** Share of pages that were found within the family, from which on it feeds itself. */
 const selfFeeding = 0.8;
@@ -66,10 +69,15 @@ export type Verdict = 'open' | 'repeats' | 'self_feeding';
  *   Nothing is lost by not asking on.
  * - `self_feeding`: nearly all are like others, empty or failures, and were found on pages of the same kind: calendars,
  *   filters, pages beyond the end of a list. A list of dead or poor links from elsewhere is finite, and is no trap.
+ *
+ * One that brings a few pages a round for many rounds is judged by fewer pages: it would go on for years before it had
+ * all of them.
+ *
+ * @param rounds in which pages of the family were fetched
  */
-export function judge(counts: FamilyCounts, {minPages, minNovel}: JudgeRule): Verdict {
+export function judge(counts: FamilyCounts, {minPages, minNovel}: JudgeRule, rounds = 1): Verdict {
   const {fetched, novel, repeats, inside} = counts;
-  if (fetched < minPages) return 'open';
+  if (fetched < (rounds < slowRounds ? minPages : minPages / 4)) return 'open';
   if (repeats >= (1 - minNovel) * fetched) return 'repeats';
   return novel < minNovel * fetched && inside >= selfFeeding * fetched ? 'self_feeding' : 'open';
 }

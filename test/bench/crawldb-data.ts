@@ -1,10 +1,10 @@
 import {writeBucket} from '../../jobs/crawldb-writer.ts';
-import {defineJob} from '../../jobs/job.ts';
+import {defineJob, type TaskContext} from '../../jobs/job.ts';
 import {bucketsFor} from '../../lib/crawldb/compaction.ts';
 import {rangeOf} from '../../lib/crawldb/layout.ts';
 import type {Table} from '../../lib/schema/table.ts';
 import {tables} from '../../lib/schema/tables.ts';
-import {openDatabase} from '../../lib/store/duckdb.ts';
+import {type Database, openDatabase} from '../../lib/store/duckdb.ts';
 import type {FileRef} from '../../lib/store/manifest-types.ts';
 
 /**
@@ -18,9 +18,11 @@ export interface World {
   readonly ties: boolean;
   /** Now, ms since the epoch. */
   readonly now: number;
+  /** Hosts, whose politeness is made up, too; if absent a fiftieth of the rows, of which nothing is known. */
+  readonly hosts?: number;
 }
 
-const hosts = ({rows}: World): number => Math.max(10, Math.round(rows / 50));
+const hosts = ({rows, hosts}: World): number => hosts ?? Math.max(10, Math.round(rows / 50));
 /** A number from 0 to 1 by chance, always the same for the same numbers. */
 const chance = (...numbers: string[]) => `(hash(${numbers.join(', ')}) / 18446744073709551616.0)`;
 
@@ -132,7 +134,8 @@ export function baseJob(world: World) {
           {},
           await ctx.store.create(tables.hoststats, 'hosts/hoststats'),
         );
-        return {files: [...files, host], counters: {}, reasons: {}};
+        const states = world.hosts === undefined ? [] : [await writeStates(db, ctx, world)];
+        return {files: [...files, host, ...states], counters: {}, reasons: {}};
       } finally {
         await db.close();
       }
@@ -140,10 +143,38 @@ export function baseJob(world: World) {
     next(_plan, _stage, results) {
       const files = results[0]?.files ?? [];
       const of = (table: string) => files.filter((file) => file.table === table);
-      const writes = {crawldb: of('crawldb'), hoststats: of('hoststats')};
+      const writes = {
+        crawldb: of('crawldb'),
+        hoststats: of('hoststats'),
+        hoststate: of('hoststate'),
+      };
       return {edit: {reads: [], writes, summary: {urls: world.rows}}};
     },
   });
+}
+
+/** Politeness of the hosts that were asked, four in five of all: answers of 50 to 400 ms, 2 % failed and rest. */
+async function writeStates(db: Database, ctx: TaskContext, {now}: World): Promise<FileRef> {
+  const latency = `(5 * (50 + 350 * ${chance('k', '21')}))`;
+  const failed = `(${chance('k', '22')} < 0.02)`;
+  const time = (ms: string) => `make_timestamptz(1000 * (${Math.round(now)} + (${ms})::BIGINT))`;
+  const state = columns(tables.hoststate, {
+    host_key: 'host_key',
+    url_host_name: hostName('k'),
+    next_allowed_time: `CASE WHEN ${failed} THEN ${time(`14400000 * ${chance('k', '23')}`)} ELSE ${time('-86400000')} END`,
+    last_response_time: time('-86400000'),
+    delay_ms: `greatest(1000, ${latency})`,
+    delay_term: `'latency'`,
+    min_delay_ms: '1000',
+    latency_ms: latency,
+    failures: `${failed}::INTEGER`,
+    updated_segment: `'20260128000000'`,
+  });
+  return db.copy(
+    `SELECT ${state} FROM (SELECT DISTINCT host_key, k FROM number WHERE ${chance('k', '20')} < 0.8) ORDER BY host_key`,
+    {},
+    await ctx.store.create(tables.hoststate, 'hosts/hoststate'),
+  );
 }
 
 /**

@@ -11,7 +11,7 @@ test('crawl host blocks and slows hosts of a running fetch, which is committed a
   let rules: Promise<void> | undefined;
   const setRules = async () => {
     const host = (...argv: string[]) => command(['host', '-C', crawl.dir, ...argv]);
-    assert.equal((await host('a.test', '--block', '--note', 'asked us to stop')).code, 0);
+    assert.equal((await host('--domain', 'a.test', '--block', '--note', 'asked us to stop')).code, 0);
     assert.equal((await host('B.test', '--delay', '1500ms')).code, 0);
     const shown = await host('a.test');
     assert.match(shown.stdout, /^Blocked by hand/m);

@@ -34,6 +34,7 @@ export const noRule = {
   hours: null,
   max_rate: null,
   max_bandwidth: null,
+  unblocked: null,
 };
 
 /** Time that moves only when everybody sleeps. */

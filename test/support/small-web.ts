@@ -19,6 +19,8 @@ export interface SmallPage {
   /** Its text; equal bodies are duplicates. */
   readonly body?: string;
   readonly links?: readonly string[];
+  /** What the rows of its links say besides. */
+  readonly linkFacts?: (to: string) => Partial<Outlink>;
   readonly redirect?: string;
   readonly canonical?: string;
   readonly etag?: string;
@@ -171,6 +173,7 @@ function parseTables(crawl: JobHarness, segment: string, parse: string, exchange
         reason: verdict.accepted ? null : verdict.reason,
         rule: null,
         rules_digest: scope.digest,
+        ...exchange.answer.linkFacts?.(to),
       };
     }),
   );

@@ -1,33 +1,13 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
-import {generate} from '../../jobs/generate.ts';
-import {inject} from '../../jobs/inject.ts';
-import {updatedb} from '../../jobs/updatedb.ts';
 import {newRow} from '../../lib/crawldb/row.ts';
 import type {HostStatsRow, SeedStatsRow} from '../../lib/schema/hostdb.ts';
 import {identify} from '../../lib/url/keys.ts';
-import {defaultOptions} from '../support/default-options.ts';
 import {commitRows, type JobHarness, jobHarness} from '../support/job-harness.ts';
-import {fetchSegment, page, type SmallWeb} from '../support/small-web.ts';
+import {injectUrls, round} from '../support/small-round.ts';
+import {page, type SmallWeb} from '../support/small-web.ts';
 
 /** What hosts, domains and seeds may have, and how what they gave steers what they get. */
-
-type Change = Partial<Parameters<typeof generate.plan>[0]>;
-
-const injectUrls = (crawl: JobHarness, urls: readonly string[]) =>
-  crawl.run(inject, {...defaultOptions(inject), urls});
-
-/** A round: the URLs that were asked, sorted, and what was left out. */
-async function round(crawl: JobHarness, web: SmallWeb, change: Change = {}) {
-  const report = await crawl.run(generate, {...defaultOptions(generate), ...change});
-  const segment = report.plan?.segment;
-  if (segment === undefined) return {urls: [], left: {}, refused: {}};
-  const rows = await crawl.sql<{url: string}>(`SELECT url FROM fetchlist WHERE segment = '${segment}'`);
-  await fetchSegment(crawl, segment, web);
-  const {reasons} = await crawl.run(updatedb, defaultOptions(updatedb));
-  crawl.effects.pass(60_000);
-  return {urls: rows.map(({url}) => url).sort(), left: report.reasons, refused: reasons};
-}
 
 const hosts = (crawl: JobHarness) =>
   crawl.sql<HostStatsRow>('SELECT * FROM hoststats ORDER BY url_host_name');
@@ -118,6 +98,22 @@ test('a host that gives nothing of its own gets less, links less deep, and all a
     [10, 14, 24, 30],
     'it gives content, so it gets more, and its whole share in the end',
   );
+});
+
+test('dead links, which are finite and cost little, weigh less than pages without anything of their own', async (t) => {
+  const crawl = await jobHarness(t);
+  await injectUrls(crawl, [...numbered('dead.test', 90), ...numbered('dull.test', 90)]);
+  const web: SmallWeb = (url) =>
+    url.includes('dead') ? {status: 'gone', reason: 'http_404', code: 404} : page('always the same');
+  await round(crawl, web, {maxPerHost: 40});
+  const yields = (await hosts(crawl)).map(({recent_pages, recent_new}) => [recent_pages, recent_new]);
+  assert.deepEqual(yields, [
+    [40, 10],
+    [40, 1],
+  ]);
+  const {urls} = await round(crawl, web, {maxPerHost: 40});
+  const count = (host: string) => urls.filter((url) => url.includes(host)).length;
+  assert.deepEqual([count('dead'), count('dull')], [20, 10]);
 });
 
 test('links of a host that gives nothing of its own go less deep, and the refusal has a reason', async (t) => {

@@ -143,6 +143,8 @@ test('blocked, resting and spent hosts are left out, with the count; a window ca
     hours: null,
     max_rate: null,
     max_bandwidth: null,
+    applies_to: null,
+    unblocked: null,
   };
   const state = (host: string, changes: Partial<HostStateRow>): HostStateRow => ({
     host_key: id(host).host_key,

@@ -16,6 +16,8 @@ import {defaultConfig} from '../support/url-config.ts';
 
 type Change = Partial<Parameters<typeof hostRules.plan>[0]>;
 const nothing = {
+  domain: undefined,
+  pattern: undefined,
   delay: undefined,
   maxConnections: undefined,
   note: undefined,
@@ -58,6 +60,8 @@ test('rules are set, changed in what is said, and taken back; a row a host', asy
     hours: null,
     max_rate: null,
     max_bandwidth: null,
+    applies_to: 'host',
+    unblocked: null,
   };
   const start = crawl.effects.now();
   assert.equal((await setRule(crawl, 'B.test', {block: true, note: 'asked us'})).outcome, 'done');
@@ -222,9 +226,9 @@ test('an unknown host is told with its neighbours; a rule alone makes it known',
   const {crawl, describe} = await crawlWithHost(t);
   await assert.rejects(describe('www.a.test'), {
     code: 'HOST_UNKNOWN',
-    hint: 'Of its domain it knows: a.test',
+    hint: 'Near it are: a.test',
   });
-  await assert.rejects(describe('b.test'), {code: 'HOST_UNKNOWN', facts: {host: 'b.test', near: []}});
+  await assert.rejects(describe('b.test'), {code: 'HOST_UNKNOWN', facts: {host: 'b.test', near: ['a.test']}});
   await setRule(crawl, 'b.test', {block: true});
   const found = await describe('b.test');
   assert.deepEqual([found.rule?.blocked, isHeardOf(found)], [true, false]);
@@ -273,9 +277,14 @@ test('crawl host says it in words', async (t) => {
   const json = JSON.parse((await host('a.test', '--json')).stdout) as Record<string, Record<string, unknown>>;
   assert.deepEqual([json.answer, json.rule?.blocked], ['Blocked by hand: nothing is asked of it.', true]);
 
-  assert.match((await host('b.test', '--delay', '100ms')).stderr, /not heard of b\.test[\s\S]*less than 1 s/);
+  assert.match(
+    (await host('b.test', '--new', '--delay', '100ms')).stderr,
+    /^b\.test: delay 100 ms[\s\S]*less than 1 s/,
+  );
   assert.match((await host('b.test', '--clear')).stderr, /^b\.test: no rule by hand any more;/);
-  assert.match((await host('b.test', '--clear')).stderr, /^b\.test: nothing to change$/m);
+  assert.equal((await host('b.test', '--clear')).code, 2, 'nothing is known of it any more');
+  assert.match((await host('a.test', '--unblock', '--clear')).stderr, /^a\.test: no rule by hand any more/m);
+  assert.match((await host('a.test', '--clear')).stderr, /^a\.test: nothing to change$/m);
 });
 
 test('wrong use is told before anything is touched', async (t) => {
@@ -286,6 +295,14 @@ test('wrong use is told before anything is touched', async (t) => {
   for (const [argv, message] of [
     [[], /HOST is missing/],
     [['b.test'], /knows no host b\.test/],
+    [
+      ['b.test', '--block'],
+      /knows no host b\.test[\s\S]*Near it are: a\.test\. If it is meant all the same, give --new/,
+    ],
+    [['--domain', 'c.test', '--block'], /knows no host of the domain c\.test/],
+    [['--pattern', 'x*.test', '--block'], /knows no host of the pattern x\*\.test/],
+    [['--pattern', 'a.test', '--block'], /is no pattern of host names/],
+    [['a.test', '--domain', 'a.test'], /exclude each other/],
     [['a b', '--block'], /a b is no host/],
     [['a.test', '--block', '--unblock'], /exclude each other/],
     [['a.test', '--delay', '5'], /--delay: 5 has no unit/],

@@ -6,7 +6,9 @@ import {familiesOf, familyKey} from '../../lib/traps/family.ts';
 import {type FirstVisit, foldVisits, type TrapRule} from '../../lib/traps/ledger.ts';
 import {makeQuarantine, probePages} from '../../lib/traps/quarantine.ts';
 import {judge, nothingSeen, seePage} from '../../lib/traps/watch.ts';
-import {ownText} from '../support/trap-web.ts';
+import {hostOf} from '../../lib/url/host.ts';
+import {page, type SmallWeb} from '../support/small-web.ts';
+import {honestWeb, ownText} from '../support/trap-web.ts';
 
 const narrow = (url: string) => familiesOf(url)[0]!.pattern;
 const day = 86_400_000;
@@ -31,13 +33,17 @@ test('what varies becomes its kind; what names a program stays', () => {
     assert.equal(narrow(url), pattern, url);
 });
 
-test('a URL is in a narrow family, a wide one, and one of its domain', () => {
+test('a URL is in a narrow family, wider ones, and one of its domain', () => {
   assert.deepEqual(familiesOf('http://a.example.org/shoes?color=red&size=42').map(familyKey), [
     'a.example.org /shoes?color=red&size={n}',
     'a.example.org /shoes?*',
+    'a.example.org /{a}',
     '*.example.org /shoes',
   ]);
-  assert.deepEqual(familiesOf('http://www.example.org/x').map(familyKey), ['www.example.org /x']);
+  assert.deepEqual(familiesOf('http://www.example.org/x').map(familyKey), [
+    'www.example.org /x',
+    'www.example.org /{a}',
+  ]);
 });
 
 test('texts without end that are like each other are barren, texts with words of their own are not', () => {
@@ -117,4 +123,76 @@ test('host names without end are one family of their domain', () => {
     from: `http://h${i - 1}.wild.test/`,
   }));
   assert.deepEqual(closed(foldVisits([], list, rule, 0)), ['*.wild.test /']);
+});
+
+/** Rounds as updatedb judges them, with at most `perRound` pages a host: the pages that were fetched. */
+function crawl(start: readonly string[], web: SmallWeb, perRound: number, rounds: number): Set<string> {
+  const known = new Map<string, string | null>(start.map((url) => [url, null]));
+  const fetched = new Set<string>();
+  let rows: FamilyRow[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const hosts = new Map<string, number>();
+    const list: FirstVisit[] = [];
+    const before = quarantineOf(rows);
+    for (const [url, from] of known) {
+      const host = hostOf(url);
+      const n = hosts.get(host) ?? 0;
+      if (n === perRound || fetched.has(url) || before.closes(url)) continue;
+      hosts.set(host, n + 1);
+      fetched.add(url);
+      const {body} = web(url);
+      list.push({url, simhash: body === undefined ? null : simhash(body), from});
+    }
+    if (list.length === 0) break;
+    const after = new Map(rows.map((row) => [familyKey(row), row]));
+    for (const row of foldVisits(rows, list, {...rule, minPages: 100}, round * 3_600_000))
+      after.set(familyKey(row), row);
+    rows = [...after.values()];
+    const closing = quarantineOf(rows);
+    for (const {url} of list)
+      for (const link of web(url).links ?? [])
+        if (!known.has(link) && !closing.closes(link)) known.set(link, url);
+  }
+  return fetched;
+}
+const quarantineOf = (rows: readonly FamilyRow[]) =>
+  makeQuarantine(
+    rows.filter(({state}) => state === 'quarantined'),
+    [],
+    null,
+  );
+
+test('a maze that grows by a few pages a round is stopped, whatever its words; what is new slowly goes on', () => {
+  const empty = (i: number) =>
+    `Home About Contact Basket Account. Nothing is listed here. This is page ${i} of the list of all that there is in this shop of ours, which is open on weekdays. Previous and next. All rights reserved.`;
+  const word = (i: number) => [...`${i}`].map((digit) => 'abcdefghij'[Number(digit)]).join('');
+  const number = (url: string) =>
+    Number([...(/([a-j]+)$/.exec(url)?.[1] ?? 'a')].map((c) => 'abcdefghij'.indexOf(c)).join(''));
+  const web: SmallWeb = (url) => {
+    const i = number(url);
+    const {host} = new URL(url);
+    const next = [1, 2].map(
+      (step) => `http://${host}/${host === 'numbers.test' ? 'day/' : ''}${word(2 * i + step)}`,
+    );
+    const links = host === 'diary.test' ? [`http://diary.test/${word(i + 1)}`] : next;
+    return page(host === 'diary.test' ? ownText(url) : empty(i), links);
+  };
+  const start = ['words', 'numbers', 'diary'].map(
+    (name) => `http://${name}.test/${name === 'numbers' ? 'day/' : ''}a`,
+  );
+  const fetched = [...crawl(start, web, 3, 40)];
+  const of = (host: string) => fetched.filter((url) => hostOf(url) === host).length;
+  assert.ok(of('words.test') <= 30, `${of('words.test')} pages of words`);
+  assert.ok(of('numbers.test') <= 30, `${of('numbers.test')} pages below a folder`);
+  assert.equal(of('diary.test'), 40, 'an entry a round, each with its own text');
+});
+
+test('a shop of 10,000 products and an archive of ten years by day are crawled whole', () => {
+  const {web, urls} = honestWeb(3650, 10_000);
+  const fetched = crawl(['http://shop.test/', 'http://archive.test/'], web, 1000, 1000);
+  assert.deepEqual(
+    urls.filter((url) => !fetched.has(url)),
+    [],
+  );
+  assert.ok(urls.length > 13_650);
 });
