@@ -139,6 +139,15 @@ export interface GroupDescription {
 
 const largestHosts = 5;
 
+/** Hosts that the crawl has heard of, those of free lists that no updatedb has seen yet included. */
+const namedHosts = `SELECT url_host_name, sum(urls)::BIGINT AS urls
+FROM (
+  SELECT url_host_name, urls FROM hoststats
+  UNION ALL SELECT url_host_name, 0 FROM hoststate
+  UNION ALL SELECT DISTINCT url_host_name, 0 FROM fetchlist
+)
+GROUP BY url_host_name ORDER BY urls DESC, url_host_name`;
+
 /** Looks up the hosts of a domain or pattern. Throws HOST_UNKNOWN where there are none, and no rule. Memory: a batch of names. */
 export async function describeGroup(text: string, settings: ReadSettings): Promise<GroupDescription> {
   const reader = await openReader(settings);
@@ -148,8 +157,7 @@ export async function describeGroup(text: string, settings: ReadSettings): Promi
     let hosts = 0;
     let urls = 0;
     const largest: string[] = [];
-    const known = 'SELECT url_host_name, urls FROM hoststats ORDER BY urls DESC, url_host_name';
-    for await (const rows of db.stream(known))
+    for await (const rows of db.stream(namedHosts))
       for (const row of rows as unknown as Pick<HostStatsRow, 'url_host_name' | 'urls'>[]) {
         if (!isAbout(text, row.url_host_name)) continue;
         hosts++;

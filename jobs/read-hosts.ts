@@ -1,5 +1,11 @@
 import {sqlString} from '../lib/store/duckdb.ts';
 import {whereSql} from './read-crawldb.ts';
+import {readSql} from './sql-file.ts';
+
+const sql = readSql(import.meta.url, './read-paths.sql', ['paths']);
+
+/** Known URLs from which on the parts of a host are told apart (chosen: more than most hosts have). */
+const largeHost = 1000;
 
 /** The questions of `crawl readhostdb` and `crawl domainstats` (Nutch: ReadHostDb, DomainStatistics) as SQL. Pure. */
 
@@ -26,15 +32,17 @@ WHERE status IN ('fetched', 'notmodified') AND url IN ('http://' || url_host_nam
 GROUP BY ALL ORDER BY url_host_name`;
 }
 
-export const domainLevels = ['host', 'domain', 'suffix', 'tld', 'code', 'scheme'] as const;
+export const domainLevels = ['host', 'domain', 'suffix', 'tld', 'code', 'scheme', 'path'] as const;
 export type DomainLevel = (typeof domainLevels)[number];
 
 /**
  * Counts by host, registered domain, public suffix or last label, from the counts that updatedb keeps: no scan of the
- * crawldb. By HTTP status code of the last fetch, or by scheme, from the crawldb.
+ * crawldb. By HTTP status code of the last fetch, or by scheme, from the crawldb. By path: the folders of large hosts with
+ * what they brought, from crawldb and segments.
  */
 export function domainStatsSql(level: DomainLevel, topN: number | undefined): string {
   const limit = topN === undefined ? '' : ` LIMIT ${topN}`;
+  if (level === 'path') return `${sql.paths.replaceAll('$large', `${largeHost}`)}${limit}`;
   if (level === 'code' || level === 'scheme') {
     const name = level === 'code' ? 'fetch_status' : `regexp_extract(url, '^([a-z]+):', 1)`;
     return `SELECT ${name} AS ${level}, count(*)::BIGINT AS urls, count(DISTINCT host_key)::BIGINT AS hosts

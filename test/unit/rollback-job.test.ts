@@ -83,6 +83,8 @@ test('politeness, rules by hand and the history of runs stay as they are', async
           hours: null,
           max_rate: null,
           max_bandwidth: null,
+          applies_to: 'host',
+          unblocked: null,
         },
       ],
     },

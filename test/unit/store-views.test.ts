@@ -344,7 +344,7 @@ async function smallCrawl(t: TestContext): Promise<Awaited<ReturnType<typeof set
     {...sampleRow(tables.hoststats, 0), host_key: 6n, url_host_name: 'b', urls: 12},
   ]);
   await files.add('hostrules', tables.hostrules, [
-    {...sampleRow(tables.hostrules, 0), host_key: 6n, url_host_name: 'b', blocked: true},
+    {...sampleRow(tables.hostrules, 0), host_key: 6n, url_host_name: 'b', blocked: true, applies_to: 'host'},
   ]);
   return up;
 }
