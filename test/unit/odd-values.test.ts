@@ -24,7 +24,10 @@ const oddIn = (counters: Readonly<Record<string, number>>) =>
   Object.fromEntries(Object.entries(counters).filter(([name]) => /ahead|lastmod|bounded/.test(name)));
 
 test('lastmod of the future and from before the web, and changefreq beyond all bounds, are counted by updatedb', async (t) => {
-  const crawl = await jobHarness(t, 'links:\n  sitemap_hints: true\nschedule:\n  min_interval: 1h\n  max_interval: 90d\n');
+  const crawl = await jobHarness(
+    t,
+    'links:\n  sitemap_hints: true\nschedule:\n  min_interval: 1h\n  max_interval: 90d\n',
+  );
   await injectUrls(crawl, ['http://a.test/']);
   const {segment} = await generated(crawl);
   const now = crawl.effects.now();
