@@ -13,7 +13,9 @@ WITH url AS (
 ), capture AS (
   SELECT
     u.host_key, u.url_key, u.path, c.fetch_time, c.status = 'success' AS success, c.fetch_status, c.content_length,
-    c.content_segment = c.segment AS novel,
+    c.content_segment = c.segment AND row_number() OVER (
+      PARTITION BY c.segment, c.content_digest ORDER BY c.fetch_time, c.url_key, c.host_key
+    ) = 1 AS novel,
     c.status = 'success' AND u.status <> 'duplicate' AND u.similar_to IS NULL
       AND coalesce(p.text_length > 0, p.status IS DISTINCT FROM 'failed') AS own
   FROM captures c
