@@ -1,6 +1,7 @@
 import type {Config} from '../lib/config/settings.ts';
 import {CrawlError} from '../lib/errors.ts';
 import type {OptionDeclarations, OptionValues} from '../lib/options.ts';
+import {isStoredScore, weightsOf} from '../lib/score/score.ts';
 import {fetchOrders, type HostPolicy, type SelectionRules} from '../lib/selection/selection.ts';
 import {shareProblem, sharesOf} from '../lib/selection/shares.ts';
 
@@ -59,10 +60,10 @@ export const selectionOptions = {
 /** The rules that options and configuration give. Throws USAGE where they contradict each other. */
 export function selectionRules(
   options: OptionValues<typeof selectionOptions>,
-  config: Pick<Config, 'generate' | 'fetch'>,
+  config: Pick<Config, 'generate' | 'fetch' | 'schedule' | 'score'>,
   now: number,
 ): SelectionRules {
-  const {generate, fetch} = config;
+  const {generate, fetch, schedule, score} = config;
   const windowMs = options.window ?? fetch.window ?? 0;
   const rules: SelectionRules = {
     topN: withinRate(options.topN ?? generate.top_n, fetch.max_rate, windowMs),
@@ -70,6 +71,7 @@ export function selectionRules(
     maxPerDomain: options.maxPerDomain ?? generate.max_per_domain ?? null,
     maxPerSeed: options.maxPerSeed ?? generate.max_per_seed ?? null,
     order: options.order ?? generate.order,
+    byLateness: schedule.kind === 'change_rate' && isStoredScore(weightsOf(score.weights)),
     refetchShare: options.refetchShare ?? generate.refetch_share,
     shares: {...sharesOf(generate.shares), ...typedShares(options.share)},
     windowMs,

@@ -136,6 +136,8 @@ export async function prepareSelection(
       due: new Date(rules.due),
       force: rules.force,
       order: rules.order,
+      now: new Date(now),
+      by_lateness: rules.byLateness ?? false,
       new_cap: newHost.cap,
       new_budget: hosts.budgets.host.pages,
     },

@@ -136,10 +136,20 @@ FROM (
 
 -- step: due
 -- URLs whose time has come and that no open segment holds, with what their host allows. Tables: locked, host, share,
--- weight. $due; $force: those whose time has not come, too; $order; $new_cap: URLs of a host of which nothing is known; $new_budget: pages it may have.
+-- weight. $due; $force: those whose time has not come, too; $order; $by_lateness: known pages come by the time since the
+-- last visit, at $now, in parts of their interval, whatever the order; $new_cap: URLs of a host of which nothing is known;
+-- $new_budget: pages it may have.
 SELECT
-  c.host_key, c.url_key, c.priority, c.status <> 'unfetched' AS refetch, c.sitemap_depth IS NOT NULL AS sitemap,
-  CASE $order WHEN 'breadth' THEN c.depth WHEN 'depth' THEN -c.depth ELSE 0 END::INTEGER AS step,
+  c.host_key, c.url_key, c.status <> 'unfetched' AS refetch, c.sitemap_depth IS NOT NULL AS sitemap,
+  CASE WHEN $by_lateness AND refetch
+    THEN 1 + (epoch($now::TIMESTAMPTZ) - epoch(c.next_fetch_time)) / greatest(c.fetch_interval_s, 1)
+    ELSE c.priority END::DOUBLE AS priority,
+  CASE
+    WHEN $by_lateness AND refetch THEN 0
+    WHEN $order = 'breadth' THEN c.depth
+    WHEN $order = 'depth' THEN -c.depth
+    ELSE 0
+  END::INTEGER AS step,
   coalesce(s.name, t.name, '*') AS share,
   -- Hashed for this run alone: the caps of domains and seeds need equality, not the texts
   hash(c.url_host_registered_domain) AS domain, CASE WHEN c.seed IS NOT NULL THEN hash(c.seed) END AS seed,

@@ -20,6 +20,11 @@ export interface SelectionRules {
   /** Of what was reached from one seed; null for no end. */
   readonly maxPerSeed: number | null;
   readonly order: FetchOrder;
+  /**
+   * Pages fetched before come in order of their lateness, in parts of their interval, in place of priority and `order`; absent in
+   * selections of old.
+   */
+  readonly byLateness?: boolean;
   /** Share of the list kept for URLs that were fetched before, 0 to 1. */
   readonly refetchShare: number;
   /** Weights of seed groups and tags by name; `*` is all others. */

@@ -47,6 +47,8 @@ function randomRows(next: (below: number) => number, count = 300): CrawlDatum[] 
           status: 'fetched',
           fetch_time: new Date(start - 1000),
           last_success_time: new Date(start - 1000),
+          next_fetch_time: new Date(start - 1000 * next(20)),
+          fetch_interval_s: 4 ** next(6), // powers of two, so that lateness is exact on both sides
         }
       : row;
   });
@@ -98,9 +100,10 @@ test('reading the head of the crawldb gives the list that reading all of it give
 });
 
 test('selection in SQL is selection told in plain words, for any caps, shares and orders', async (t) => {
-  for (let seed = 1; seed <= 6; seed++) {
+  for (let seed = 1; seed <= 8; seed++) {
     const next = chance(seed * 7919);
-    const crawl = await jobHarness(t);
+    const late = seed % 2 === 0;
+    const crawl = await jobHarness(t, late ? 'schedule: {kind: change_rate}\n' : '');
     const rows = randomRows(next);
     await put(crawl, rows);
     const share = [{}, {news: '3'}, {news: '1', shop: '2.5', '*': '0.5'}][next(3)]!;
@@ -114,6 +117,7 @@ test('selection in SQL is selection told in plain words, for any caps, shares an
       refetchShare: [0, 0.25, 0.5, 1][next(4)]!,
       share,
     };
+    const lateAt = crawl.effects.now();
     await crawl.run(generate, options);
     const urls = await crawl.sql<{url: string}>('SELECT url FROM fetchlist ORDER BY segment, rank');
     const expected = plainSelection(rows, {
@@ -122,11 +126,12 @@ test('selection in SQL is selection told in plain words, for any caps, shares an
       maxPerDomain: options.maxPerDomain ?? null,
       maxPerSeed: options.maxPerSeed ?? null,
       shares: sharesOf(share),
+      ...(late && {lateAt}),
     });
     assert.deepEqual(
       urls.map(({url}) => url),
       expected,
-      `seed ${seed}: ${JSON.stringify(options)}`,
+      `seed ${seed}, ${late ? 'by lateness' : 'by priority'}: ${JSON.stringify(options)}`,
     );
     assert.ok(expected.length > 0);
   }

@@ -6,7 +6,10 @@ import type {SelectionRules} from '../../lib/selection/selection.ts';
 type Rules = Pick<
   SelectionRules,
   'topN' | 'maxPerHost' | 'maxPerDomain' | 'maxPerSeed' | 'order' | 'refetchShare' | 'shares'
->;
+> & {
+  /** Where known pages are selected by lateness: the time of the selection, ms. */
+  readonly lateAt?: number;
+};
 
 interface Waiting {
   readonly row: CrawlDatum;
@@ -24,7 +27,10 @@ export function plainSelection(rows: readonly CrawlDatum[], rules: Rules): strin
     const queues = [false, true].map((refetch) =>
       host
         .filter(({status}) => (status !== 'unfetched') === refetch)
-        .toSorted((a, b) => stepOf(a, rules) - stepOf(b, rules) || b.score - a.score || byKey(a, b))
+        .toSorted(
+          (a, b) =>
+            stepOf(a, rules) - stepOf(b, rules) || standingOf(b, rules) - standingOf(a, rules) || byKey(a, b),
+        )
         .slice(0, rules.maxPerHost)
         .map((row, at): Waiting => ({row, refetch, nth: at + 1, hostNth: 0, standing: 0})),
     );
@@ -35,7 +41,9 @@ export function plainSelection(rows: readonly CrawlDatum[], rules: Rules): strin
     for (const [at, one] of merged.entries()) one.hostNth = at + 1;
     for (const one of merged)
       one.standing = Math.max(
-        ...merged.filter((o) => o.refetch === one.refetch && o.nth >= one.nth).map((o) => o.row.score),
+        ...merged
+          .filter((o) => o.refetch === one.refetch && o.nth >= one.nth)
+          .map((o) => standingOf(o.row, rules)),
       );
     ranked.push(...merged);
   }
@@ -70,7 +78,20 @@ export function plainSelection(rows: readonly CrawlDatum[], rules: Rules): strin
     .map(({one}) => one.row.url);
 }
 
-function stepOf({depth}: CrawlDatum, {order}: Rules): number {
+function isLate({status}: CrawlDatum, {lateAt}: Rules): boolean {
+  return lateAt !== undefined && status !== 'unfetched';
+}
+
+/** What a row stands by in its queue. */
+function standingOf(row: CrawlDatum, rules: Rules): number {
+  if (!isLate(row, rules)) return row.score;
+  return 1 + (rules.lateAt! - row.next_fetch_time.getTime()) / 1000 / row.fetch_interval_s;
+}
+
+function stepOf(row: CrawlDatum, rules: Rules): number {
+  if (isLate(row, rules)) return 0;
+  const {depth} = row;
+  const {order} = rules;
   return order === 'breadth' ? depth : order === 'depth' ? -depth : 0;
 }
 
