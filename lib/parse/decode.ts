@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noControlCharactersInRegex: patterns over bytes
-import {isAscii} from 'node:buffer';
+import {isAscii, isUtf8} from 'node:buffer';
 import iconv from 'iconv-lite';
 import type {Encoding} from './encoding-labels.ts';
 
@@ -12,15 +12,10 @@ import type {Encoding} from './encoding-labels.ts';
  */
 export interface Decoder {
   readonly encoding: Encoding;
-  /** Every byte below 0x80 is that ASCII character, whatever stands around it: markup can be found in the bytes. */
-  readonly asciiCompatible: boolean;
   /** Text of all bytes; a byte order mark is not taken away. */
   decode(bytes: Uint8Array): string;
-  /**
-   * A function that gives the text of the bytes [start, end), where those are cut between characters. `view` is the
-   * latin1 view of the bytes. Only where asciiCompatible.
-   */
-  slicer(bytes: Uint8Array, view: string): Slicer;
+  /** The same text in UTF-8, well-formed: the bytes themselves, if they are that. */
+  toUtf8(bytes: Uint8Array): Uint8Array;
 }
 
 /** Text from one position to another. */
@@ -54,47 +49,60 @@ export function decoderOf(encoding: Encoding): Decoder {
   return decoder;
 }
 
-/** True where the text of a latin1 view is the view itself. */
+/** True where the text of a latin1 view is not the view itself. */
 const upperHalf = /[\x80-\xff]/;
+
+/** Gives the text of the bytes [start, end) of well-formed UTF-8, which begin and end with a character. */
+export function utf8Slicer(bytes: Uint8Array, view: string): Slicer {
+  if (view.length !== bytes.length) throw new RangeError('the view is of other bytes');
+  if (isAscii(bytes)) return (start, end) => view.slice(start, end);
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return (start, end) => {
+    const piece = view.slice(start, end);
+    return upperHalf.test(piece) ? buffer.toString('utf8', start, end) : piece;
+  };
+}
 
 /** The standard's answer to encodings that are used to smuggle markup: one replacement character. */
 const replacement: Decoder = {
   encoding: 'replacement',
-  asciiCompatible: false,
   decode: (bytes) => (bytes.length === 0 ? '' : '\ufffd'),
-  slicer: () => (start, end) => (start === end ? '' : '\ufffd'),
+  toUtf8: (bytes) => Buffer.from(bytes.length === 0 ? '' : '\ufffd'),
 };
 
 function multiByteDecoder(encoding: Encoding): Decoder {
   const decoder = new TextDecoder(encoding, {ignoreBOM: true});
-  const utf8 = encoding === 'utf-8';
+  // In all but these a byte below 0x80 that is no part of a longer character is that ASCII character.
+  const isPlain = encoding === 'utf-8' ? isUtf8 : notAscii.has(encoding) ? () => false : isAscii;
   return {
     encoding,
-    asciiCompatible: !notAscii.has(encoding),
     decode: (bytes) => decoder.decode(bytes),
-    slicer: (bytes, view) => {
-      if (isAscii(bytes)) return (start, end) => view.slice(start, end);
-      const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-      return (start, end) => {
-        const piece = view.slice(start, end);
-        if (!upperHalf.test(piece)) return piece;
-        return utf8 ? buffer.toString('utf8', start, end) : decoder.decode(buffer.subarray(start, end));
-      };
-    },
+    toUtf8: (bytes) => (isPlain(bytes) ? bytes : Buffer.from(decoder.decode(bytes))),
   };
 }
 
 function singleByteDecoder(encoding: Encoding): Decoder {
   const upper = upperCharacters(encoding);
-  const decodeLatin1 = (piece: string): string =>
-    upperHalf.test(piece)
-      ? piece.replace(/[\x80-\xff]/g, (character) => upper[character.charCodeAt(0) - 0x80]!)
-      : piece;
+  const sequences = Array.from(upper, (character) => Buffer.from(character));
   return {
     encoding,
-    asciiCompatible: true,
-    decode: (bytes) => decodeLatin1(latin1View(bytes)),
-    slicer: (_bytes, view) => (start, end) => decodeLatin1(view.slice(start, end)),
+    decode: (bytes) => {
+      const view = latin1View(bytes);
+      return upperHalf.test(view)
+        ? view.replace(/[\x80-\xff]/g, (character) => upper[character.charCodeAt(0) - 0x80]!)
+        : view;
+    },
+    toUtf8: (bytes) => {
+      if (isAscii(bytes)) return bytes;
+      // The characters of these encodings take three bytes at most.
+      const utf8 = Buffer.allocUnsafeSlow(bytes.length * 3);
+      let length = 0;
+      for (const byte of bytes) {
+        if (byte < 0x80) utf8[length++] = byte;
+        else for (const part of sequences[byte - 0x80]!) utf8[length++] = part;
+      }
+      return utf8.subarray(0, length);
+    },
   };
 }
 
@@ -127,7 +135,7 @@ function replaceAt(text: string, index: number, character: string): string {
   return text.slice(0, index) + character + text.slice(index + 1);
 }
 
-/** One character a byte: the cheap view in which markup of ASCII-compatible encodings is found. */
+/** One character a byte: the cheap view in which markup, which is all ASCII, is found. */
 export function latin1View(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
 }

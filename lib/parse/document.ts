@@ -1,7 +1,7 @@
 import type {Charset} from './charset.ts';
 import type {Encoding} from './encoding-labels.ts';
 import type {Meta} from './html.ts';
-import type {TextBlock} from './html-text.ts';
+import type {DocumentText} from './html-text.ts';
 import type {RawLink} from './links.ts';
 import type {MetaRefresh} from './meta-refresh.ts';
 import type {PdfBounds} from './pdf-messages.ts';
@@ -50,7 +50,7 @@ export interface Document {
   readonly linkLimit?: number;
   readonly headings?: readonly {readonly level: number; readonly text: string}[];
   /** Absent: the type has no text. */
-  readonly blocks?: readonly TextBlock[];
+  readonly text?: DocumentText;
   readonly jsonLd?: readonly string[];
   readonly times?: readonly {readonly itemprop: string; readonly datetime: string}[];
   readonly published?: Date | null;

@@ -1,12 +1,12 @@
 import {type QuoteType, Tokenizer, type TokenizerCallbacks} from 'htmlparser2';
-import type {Slicer} from './decode.ts';
+import {latin1View, type Slicer, utf8Slicer} from './decode.ts';
 import {type AttributeName, attributeNames, attributes, attributeTable, tagTable} from './html-names.ts';
 
 /**
  * Markup as events: htmlparser2's tokenizer with callbacks by position, which cost a third of its parser's.
  *
- * The view is the text of the page, or (the fast way) a latin1 view of its bytes: all markup is ASCII, so with an
- * ASCII-compatible encoding tags are found in the bytes, and only pieces that matter are decoded.
+ * The view is the text of the page, or (the fast way) a latin1 view of it in UTF-8: all markup is ASCII, so tags are
+ * found in the bytes, and only pieces that matter are decoded.
  */
 export interface MarkupHandler {
   /** A start tag with the attributes that are known here; `tag` is a number of html-names, 0 for others. */
@@ -14,7 +14,10 @@ export interface MarkupHandler {
   close(tag: number): void;
   /** Whether the text at this place matters: if not, it is not even decoded. */
   wantsText(): boolean;
-  text(piece: string): void;
+  /** Text of the page at [start, end) of the view. */
+  text(start: number, end: number): void;
+  /** A character that the page writes as an entity. */
+  entity(codepoint: number): void;
   /** Names of HTML within svg and math are not those of HTML. */
   inForeignContent(): boolean;
 }
@@ -23,10 +26,23 @@ export interface MarkupSource {
   readonly view: string;
   /** Text of a piece of the view. */
   readonly slice: Slicer;
+  /** What the view is of, in UTF-8; absent: of the text itself. */
+  readonly bytes?: Uint8Array;
   /** `<script/>` is closed where it is opened. */
   readonly xhtml: boolean;
   /** Take the tokenizer as it is: what the faster one is compared with. */
   readonly plain?: boolean;
+}
+
+/** A page in well-formed UTF-8. */
+export function markupOfBytes(bytes: Uint8Array, xhtml: boolean): MarkupSource {
+  const view = latin1View(bytes);
+  return {view, slice: utf8Slicer(bytes, view), bytes, xhtml};
+}
+
+/** A page as text. */
+export function markupOfText(view: string, xhtml: boolean): MarkupSource {
+  return {view, slice: (start, end) => view.slice(start, end), xhtml};
 }
 
 /** Values of a start tag's attributes: of a repeated one, the first. Valid until the next tag. */
@@ -187,10 +203,11 @@ class Events implements TokenizerCallbacks {
     this.#handler.close(tagTable.find(this.#view, start, end));
   }
   ontext(start: number, end: number): void {
-    if (this.#handler.wantsText()) this.#handler.text(this.#slice(start, end));
+    // The slash of a `</` at the end of a page comes as [-1, end).
+    if (this.#handler.wantsText()) this.#handler.text(start < 0 ? end - 1 : start, end);
   }
   ontextentity(codepoint: number): void {
-    if (this.#handler.wantsText()) this.#handler.text(String.fromCodePoint(codepoint));
+    if (this.#handler.wantsText()) this.#handler.entity(codepoint);
   }
   oncdata(start: number, end: number, endOffset: number): void {
     this.ontext(start, end - endOffset);

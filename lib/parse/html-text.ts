@@ -1,7 +1,18 @@
-/** A stretch of text between two breaks of line. */
-export interface TextBlock {
-  /** White space folded, not empty. */
+import type {Slicer} from './decode.ts';
+
+/** Text of a document: a line for each block. */
+export interface DocumentText {
   readonly text: string;
+  readonly blocks: readonly TextBlock[];
+  /** Something was left out because of a limit. */
+  readonly cut: boolean;
+}
+
+/** A stretch of text between two breaks of line: white space folded, not empty. */
+export interface TextBlock {
+  /** Where it stands in the text. */
+  readonly start: number;
+  readonly end: number;
   /** Characters of it that stand in links. */
   readonly linked: number;
   /** In navigation, an aside, a footer, a form. */
@@ -10,10 +21,33 @@ export interface TextBlock {
   readonly heading: number;
 }
 
+/**
+ * Takes the text of a page piece by piece, [start, end) of the page's view. {@link PlainText} says what comes of it;
+ * Utf8Text gives the same in less time.
+ */
+export interface TextSink {
+  /** False: not taken, since the limit is reached. */
+  add(start: number, end: number, linked: boolean): boolean;
+  addCodePoint(codepoint: number, linked: boolean): boolean;
+  /** Parts words. */
+  addSpace(): void;
+  /** A place in the block that is open, for `since`; void when the block ends. */
+  mark(): number;
+  /** Text of the open block from a mark on, not yet trimmed. */
+  since(mark: number): string;
+  /** Ends the block that is open. */
+  endBlock(boilerplate: boolean, heading: number): void;
+  finish(): DocumentText;
+}
+
 /** White space (ASCII's, and no-break spaces) folded to single spaces, none at the ends. */
 export function foldSpace(text: string): string {
-  const trimmed = text.trim();
-  return needsFolding(trimmed) ? trimmed.replace(/[\t\n\v\f\r \u00a0]+/g, ' ') : trimmed;
+  return foldInside(text.trim());
+}
+
+/** The same, with a space where there was any at the ends. */
+export function foldInside(text: string): string {
+  return needsFolding(text) ? text.replace(/[\t\n\v\f\r \u00a0]+/g, ' ') : text;
 }
 
 /** Searches for single characters are many times faster than a pattern, and most texts need nothing. */
@@ -30,7 +64,7 @@ function needsFolding(text: string): boolean {
 }
 
 /** True for text of white space only, by looking at its first characters; most such pieces are indentation. */
-export function isBlank(text: string): boolean {
+function isBlank(text: string): boolean {
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
     if (code !== 32 && (code > 13 || code < 9)) return false;
@@ -38,13 +72,13 @@ export function isBlank(text: string): boolean {
   return true;
 }
 
-/** Gathers the text that a reader sees, block by block, up to `maxLength` characters in all. */
+/** Gathers text as strings, block by block, up to `maxLength` characters in all. */
 export class TextBlocks {
-  readonly blocks: TextBlock[] = [];
-  /** Characters gathered. */
-  length = 0;
-  /** Text was left out because of maxLength. */
-  cut = false;
+  readonly #lines: string[] = [];
+  readonly #blocks: TextBlock[] = [];
+  /** Characters of the blocks that have ended, with their line feeds. */
+  #length = 0;
+  #cut = false;
   readonly #maxLength: number;
   #current = '';
   #linked = 0;
@@ -53,28 +87,67 @@ export class TextBlocks {
     this.#maxLength = maxLength;
   }
 
-  add(piece: string, linked: boolean): void {
-    if (this.length + this.#current.length >= this.#maxLength) {
-      this.cut = true;
-      return;
+  addText(piece: string, linked: boolean): boolean {
+    if (this.#length + this.#current.length >= this.#maxLength) {
+      this.#cut = true;
+      return false;
     }
-    this.#current += piece;
-    if (linked) this.#linked += piece.length;
+    const text = isBlank(piece) ? ' ' : piece;
+    this.#current += text;
+    if (linked) this.#linked += text.length;
+    return true;
   }
 
-  /** Ends the block that is open. */
-  end(boilerplate: boolean, heading: number): void {
+  addSpace(): void {
+    this.addText(' ', false);
+  }
+
+  mark(): number {
+    return this.#current.length;
+  }
+
+  since(mark: number): string {
+    return this.#current.slice(mark);
+  }
+
+  endBlock(boilerplate: boolean, heading: number): void {
     if (this.#current === '') return;
     let text = foldSpace(this.#current);
-    if (this.length + text.length > this.#maxLength) {
-      text = text.slice(0, this.#maxLength - this.length);
-      this.cut = true;
+    if (this.#length + text.length > this.#maxLength) {
+      // Not in the middle of a character that takes two units.
+      text = text.slice(0, this.#maxLength - this.#length).replace(/[\ud800-\udbff]$/, '');
+      this.#cut = true;
     }
     if (text !== '') {
-      this.blocks.push({text, linked: this.#linked, boilerplate, heading});
-      this.length += text.length + 1;
+      const start = this.#length;
+      this.#blocks.push({start, end: start + text.length, linked: this.#linked, boilerplate, heading});
+      this.#lines.push(text);
+      this.#length += text.length + 1;
     }
     this.#current = '';
     this.#linked = 0;
+  }
+
+  finish(): DocumentText {
+    const text = this.#lines.join('\n');
+    return {text, blocks: this.#blocks, cut: this.#cut};
+  }
+}
+
+/** The plain way to take the text of a page: piece by piece out of its view. */
+export class PlainText extends TextBlocks implements TextSink {
+  readonly #slice: Slicer;
+
+  constructor(slice: Slicer, maxLength: number) {
+    super(maxLength);
+    this.#slice = slice;
+  }
+
+  add(start: number, end: number, linked: boolean): boolean {
+    return this.addText(this.#slice(start, end), linked);
+  }
+
+  addCodePoint(codepoint: number, linked: boolean): boolean {
+    return this.addText(String.fromCodePoint(codepoint), linked);
   }
 }

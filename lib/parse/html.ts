@@ -1,10 +1,13 @@
 import {cssUrls} from './css.ts';
+import type {Slicer} from './decode.ts';
+import {Excerpt} from './excerpt.ts';
 import {type Attributes, type MarkupHandler, type MarkupSource, readMarkup} from './html-events.ts';
 import {elementLinks, type LinkSink} from './html-links.ts';
 import {headingLevel, isBalanced, isBlock, isBoilerplate, isSilent, tags} from './html-names.ts';
-import {foldSpace, isBlank, type TextBlock, TextBlocks} from './html-text.ts';
+import {type DocumentText, foldSpace, PlainText, type TextSink} from './html-text.ts';
 import {leadsNowhere, type RawLink} from './links.ts';
 import {type MetaRefresh, parseMetaRefresh} from './meta-refresh.ts';
+import {Utf8Text} from './utf8-text.ts';
 
 /** A `meta` element: its name, property, itemprop or http-equiv in lower case, and its content. */
 export interface Meta {
@@ -23,8 +26,7 @@ export interface HtmlFacts {
   readonly refresh: MetaRefresh | undefined;
   readonly links: readonly RawLink[];
   readonly headings: readonly {readonly level: number; readonly text: string}[];
-  readonly blocks: readonly TextBlock[];
-  readonly textCut: boolean;
+  readonly text: DocumentText;
   /** JSON-LD blocks as written. */
   readonly jsonLd: readonly string[];
   /** `time` elements with what they are said to be. */
@@ -58,14 +60,15 @@ const maxShort = 10_000;
  * Text of scripts, styles, text areas, options and frames is no text of the page.
  */
 export function readHtml(source: MarkupSource, limits: HtmlLimits): HtmlFacts {
-  const reader = new PageReader(limits);
+  const reader = new PageReader(source, limits);
   readMarkup(source, reader);
   return reader.finish();
 }
 
 class PageReader implements MarkupHandler, LinkSink {
   readonly #limits: HtmlLimits;
-  readonly #text: TextBlocks;
+  readonly #slice: Slicer;
+  readonly #text: TextSink;
   readonly #links: RawLink[] = [];
   readonly #metas: Meta[] = [];
   readonly #headings: {level: number; text: string}[] = [];
@@ -90,14 +93,21 @@ class PageReader implements MarkupHandler, LinkSink {
   /** Depth in elements of boilerplate; by name, since end tags may be missing. */
   #boilerplate = 0;
   #heading = 0;
-  #headingText = '';
+  readonly #headingText: Excerpt;
   #anchor: RawLink | undefined;
-  #anchorText = '';
+  readonly #anchorText: Excerpt;
   #inLink = false;
 
-  constructor(limits: HtmlLimits) {
+  constructor({view, bytes, slice}: MarkupSource, limits: HtmlLimits) {
     this.#limits = limits;
-    this.#text = new TextBlocks(limits.maxText);
+    this.#slice = slice;
+    // A page that is shorter than the limit in bytes has no text beyond it.
+    this.#text =
+      bytes !== undefined && bytes.length < limits.maxText
+        ? new Utf8Text(bytes, view)
+        : new PlainText(slice, limits.maxText);
+    this.#headingText = new Excerpt(this.#text, maxShort);
+    this.#anchorText = new Excerpt(this.#text, limits.maxAnchor * 4);
   }
 
   inForeignContent(): boolean {
@@ -109,15 +119,28 @@ class PageReader implements MarkupHandler, LinkSink {
     return this.#template === 0 && this.#hiddenTag === 0 && !this.#option;
   }
 
-  text(piece: string): void {
+  text(start: number, end: number): void {
     if (this.#raw !== 0) {
-      if (this.#rawText !== undefined) this.#rawText += piece;
+      if (this.#rawText !== undefined) this.#rawText += this.#slice(start, end);
       return;
     }
-    if (this.#anchor !== undefined && this.#anchorText.length < this.#limits.maxAnchor * 4)
-      this.#anchorText += piece;
-    if (this.#heading !== 0 && this.#headingText.length < maxShort) this.#headingText += piece;
-    this.#text.add(isBlank(piece) ? ' ' : piece, this.#inLink);
+    if (this.#text.add(start, end, this.#inLink)) return;
+    // Beyond the limit of the page's text anchors and headings still have theirs.
+    if (this.#anchor !== undefined || this.#heading !== 0) this.#insert(this.#slice(start, end));
+  }
+
+  entity(codepoint: number): void {
+    if (this.#raw !== 0) {
+      if (this.#rawText !== undefined) this.#rawText += String.fromCodePoint(codepoint);
+      return;
+    }
+    if (this.#text.addCodePoint(codepoint, this.#inLink)) return;
+    this.#insert(String.fromCodePoint(codepoint));
+  }
+
+  #insert(piece: string): void {
+    if (this.#anchor !== undefined) this.#anchorText.insert(piece);
+    if (this.#heading !== 0) this.#headingText.insert(piece);
   }
 
   open(tag: number, attributes: Attributes): void {
@@ -146,14 +169,13 @@ class PageReader implements MarkupHandler, LinkSink {
         break;
       case tags.td:
       case tags.th:
-        this.#text.add(' ', false);
+        this.#text.addSpace();
         break;
       case tags.area:
         this.#area(attributes);
         break;
       case tags.img:
-        if (this.#anchor !== undefined && this.#anchorText.length < this.#limits.maxAnchor * 4)
-          this.#anchorText += ` ${attributes.get('alt') ?? ''} `;
+        if (this.#anchor !== undefined) this.#anchorText.insert(` ${attributes.get('alt') ?? ''} `);
         break;
       case tags.base:
         this.#base ??= attributes.get('href')?.trim() ?? null;
@@ -171,7 +193,10 @@ class PageReader implements MarkupHandler, LinkSink {
         this.#option = true;
         break;
       default:
-        if (headingLevel[tag] !== 0) this.#heading = headingLevel[tag]!;
+        if (headingLevel[tag] !== 0) {
+          this.#heading = headingLevel[tag]!;
+          this.#headingText.begin();
+        }
     }
     if (!attributes.empty) elementLinks(tag, attributes, this);
   }
@@ -204,8 +229,7 @@ class PageReader implements MarkupHandler, LinkSink {
       refresh: this.#refresh,
       links: this.#links,
       headings: this.#headings,
-      blocks: this.#text.blocks,
-      textCut: this.#text.cut,
+      text: this.#text.finish(),
       jsonLd: this.#jsonLd,
       times: this.#times,
       linksCut: this.#linksCut,
@@ -214,21 +238,21 @@ class PageReader implements MarkupHandler, LinkSink {
 
   /** Ends a line of text. Any block ends an option and a heading: their end tags may be missing. */
   #break(tag: number): void {
-    if (tag !== tags.br) {
-      if (this.#heading !== 0) {
-        const text = foldSpace(this.#headingText);
-        if (text !== '' && this.#headings.length < maxHeadings)
-          this.#headings.push({level: this.#heading, text});
-      }
-      this.#text.end(this.#boilerplate > 0, this.#heading);
-      this.#heading = 0;
-      this.#headingText = '';
-      this.#option = false;
-    } else {
-      this.#headingText += this.#heading !== 0 ? ' ' : '';
-      this.#text.end(this.#boilerplate > 0, this.#heading);
+    if (this.#anchor !== undefined) this.#anchorText.insert(' ');
+    if (this.#heading !== 0) this.#headingText.insert(' ');
+    this.#text.endBlock(this.#boilerplate > 0, this.#heading);
+    if (this.#anchor !== undefined) this.#anchorText.goOn();
+    if (tag === tags.br) {
+      if (this.#heading !== 0) this.#headingText.goOn();
+      return;
     }
-    if (this.#anchor !== undefined) this.#anchorText += ' ';
+    if (this.#heading !== 0) {
+      const text = this.#headingText.text;
+      if (text !== '' && this.#headings.length < maxHeadings)
+        this.#headings.push({level: this.#heading, text});
+    }
+    this.#heading = 0;
+    this.#option = false;
   }
 
   #openRaw(tag: number, attributes: Attributes): void {
@@ -258,7 +282,9 @@ class PageReader implements MarkupHandler, LinkSink {
     const link = linkOf(attributes, 'a', null);
     if (link === undefined) return;
     this.#inLink = true;
-    if (this.addLink(link)) this.#anchor = link;
+    if (!this.addLink(link)) return;
+    this.#anchor = link;
+    this.#anchorText.begin();
   }
 
   #area(attributes: Attributes): void {
@@ -269,9 +295,9 @@ class PageReader implements MarkupHandler, LinkSink {
   #closeAnchor(): void {
     this.#inLink = false;
     if (this.#anchor === undefined) return;
-    this.#anchor.anchor = foldSpace(this.#anchorText).slice(0, this.#limits.maxAnchor);
+    this.#anchorText.take();
+    this.#anchor.anchor = this.#anchorText.text.slice(0, this.#limits.maxAnchor);
     this.#anchor = undefined;
-    this.#anchorText = '';
   }
 
   addLink(link: RawLink): boolean {

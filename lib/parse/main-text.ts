@@ -1,4 +1,4 @@
-import type {TextBlock} from './html-text.ts';
+import type {DocumentText, TextBlock} from './html-text.ts';
 
 /**
  * The text of a page without navigation and other boilerplate, or null where nothing is left.
@@ -9,58 +9,81 @@ import type {TextBlock} from './html-text.ts';
  *
  * @see Kohlschütter, Fankhauser, Nejdl, Boilerplate detection using shallow text features, WSDM 2010, figure 2
  */
-export function mainText(blocks: readonly TextBlock[]): string | null {
+export function mainText({text, blocks}: DocumentText): string | null {
   const measured = blocks.map((block) => ({
-    block,
-    text: block.text,
-    links: block.linked / block.text.length,
+    words: countWords(text, block),
+    links: block.linked / (block.end - block.start),
   }));
-  const kept: string[] = [];
-  let heading: string | undefined;
-  for (const [index, {block, text, links}] of measured.entries()) {
+  const kept = new Stretches(text);
+  let heading: TextBlock | undefined;
+  for (const [index, block] of blocks.entries()) {
     if (block.boilerplate) continue;
-    if (block.heading !== 0 && links <= maxLinks) {
-      heading = block.text;
+    const own = measured[index]!;
+    if (block.heading !== 0 && own.links <= maxLinks) {
+      heading = block;
       continue;
     }
-    if (!isContent(text, links, measured[index - 1] ?? none, measured[index + 1] ?? none)) continue;
-    if (heading !== undefined) kept.push(heading);
+    if (!isContent(own, measured[index - 1] ?? none, measured[index + 1] ?? none)) continue;
+    if (heading !== undefined) kept.add(heading);
     heading = undefined;
-    kept.push(block.text);
+    kept.add(block);
   }
-  return kept.length === 0 ? null : kept.join('\n');
+  return kept.finish();
 }
 
 /** The numbers are those of the paper. */
 const maxLinks = 0.333333;
-const none = {text: '', links: 0};
+const none = {words: 0, links: 0};
 
 interface Measures {
-  readonly text: string;
+  readonly words: number;
   readonly links: number;
 }
 
-function isContent(text: string, links: number, previous: Measures, next: Measures): boolean {
-  if (links > maxLinks) return false;
-  if (previous.links > 0.555556) return hasMoreWords(text, 40) || hasMoreWords(next.text, 17);
-  return hasMoreWords(text, 16) || hasMoreWords(next.text, 15) || hasMoreWords(previous.text, 4);
+function isContent(own: Measures, previous: Measures, next: Measures): boolean {
+  if (own.links > maxLinks) return false;
+  if (previous.links > 0.555556) return own.words > 40 || next.words > 17;
+  return own.words > 16 || next.words > 15 || previous.words > 4;
 }
 
 /** Longer blocks have more words than the tree asks for, in any language, and are not counted. */
 const longBlock = 300;
 
-/** Whether a text has more than so many words; in scripts without spaces two characters count as one. */
-function hasMoreWords(text: string, few: number): boolean {
-  if (text.length > longBlock) return true;
-  if (text === '') return false;
+/** Words of a block; in scripts without spaces two characters count as one. */
+function countWords(text: string, {start, end}: TextBlock): number {
+  if (end - start > longBlock) return longBlock;
   let words = 1;
   let wide = 0;
-  for (let at = 0; at < text.length; at++) {
+  for (let at = start; at < end; at++) {
     const code = text.charCodeAt(at);
     if (code === 32) words++;
     else if (code >= 0x0e00 && (code < 0x0f00 || (code >= 0x3040 && code < 0xa000))) wide++;
-    else continue;
-    if (words + (wide >> 1) > few) return true;
   }
-  return false;
+  return words + (wide >> 1);
+}
+
+/** Blocks of a text, put together: those that follow each other are one piece of it. */
+class Stretches {
+  readonly #text: string;
+  readonly #pieces: string[] = [];
+  #start = 0;
+  #end = -1;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  add({start, end}: TextBlock): void {
+    if (start !== this.#end + 1) {
+      if (this.#end > 0) this.#pieces.push(this.#text.slice(this.#start, this.#end));
+      this.#start = start;
+    }
+    this.#end = end;
+  }
+
+  finish(): string | null {
+    if (this.#end < 0) return null;
+    const last = this.#text.slice(this.#start, this.#end);
+    return this.#pieces.length === 0 ? last : `${this.#pieces.join('\n')}\n${last}`;
+  }
 }

@@ -8,6 +8,7 @@ import type {Document, DocumentInput} from './document.ts';
 import type {Encoding} from './encoding-labels.ts';
 import {headerLinks} from './headers.ts';
 import {linkKind} from './html-links.ts';
+import type {DocumentText} from './html-text.ts';
 import {detectLanguage} from './language.ts';
 import {leadsNowhere, type RawLink} from './links.ts';
 import {mainText} from './main-text.ts';
@@ -144,10 +145,7 @@ function parsed(
   const metas = document.metas ?? [];
   const errors = [...seen.errors, ...(document.errors ?? []), ...jsonLd.errors];
   const stated = statedDates(metas, jsonLd.values, document.times ?? []);
-  const main = document.blocks === undefined ? null : mainText(document.blocks);
   const graph = openGraph(metas);
-  const text = document.blocks === undefined ? null : document.blocks.map((block) => block.text).join('\n');
-  const lower = text?.toLowerCase() ?? null;
   const refresh = document.refresh ?? refreshOfHeader(fields);
   const links = [...linksOfHeader(fields), ...statedLinks(refresh?.url, graph), ...document.links];
   return {
@@ -162,12 +160,7 @@ function parsed(
       title: document.title ?? null,
       description: document.description ?? null,
       headings: document.headings?.length ? JSON.stringify(document.headings) : null,
-      text,
-      main_text: main,
-      content_languages: text === null ? null : detectLanguage(main ?? text),
-      text_length: text?.length ?? null,
-      text_signature: lower === null ? null : textSignature(lower),
-      simhash: lower === null ? null : simhashOfLower(lower),
+      ...(document.text !== undefined && textColumns(document.text)),
       meta_refresh_s: refresh?.seconds ?? null,
       published_time: document.published ?? stated.published,
       modified_time: document.modified ?? stated.modified,
@@ -181,6 +174,25 @@ function parsed(
     base: document.base ?? null,
     canonical: links.find((link) => link.kind === 'canonical')?.href ?? null,
     refreshUrl: refresh?.url ?? null,
+  };
+}
+
+type TextColumns = Pick<
+  PageColumns,
+  'text' | 'main_text' | 'content_languages' | 'text_length' | 'text_signature' | 'simhash'
+>;
+
+function textColumns(document: DocumentText): TextColumns {
+  const {text} = document;
+  const main = mainText(document);
+  const lower = text.toLowerCase();
+  return {
+    text,
+    main_text: main,
+    content_languages: detectLanguage(main ?? text),
+    text_length: text.length,
+    text_signature: textSignature(lower),
+    simhash: simhashOfLower(lower),
   };
 }
 

@@ -3,9 +3,9 @@ import {join} from 'node:path';
 import {gunzipSync, gzipSync} from 'node:zlib';
 import {decodeBody} from '../../lib/parse/body.ts';
 import {findCharset} from '../../lib/parse/charset.ts';
-import {decoderOf, latin1View} from '../../lib/parse/decode.ts';
+import {decoderOf} from '../../lib/parse/decode.ts';
 import {readHtml} from '../../lib/parse/html.ts';
-import {type MarkupSource, readMarkup} from '../../lib/parse/html-events.ts';
+import {type MarkupSource, markupOfBytes, markupOfText, readMarkup} from '../../lib/parse/html-events.ts';
 import {detectLanguage} from '../../lib/parse/language.ts';
 import {mainText} from '../../lib/parse/main-text.ts';
 import {linkRows} from '../../lib/parse/outlinks.ts';
@@ -70,23 +70,13 @@ const sources = inputs.map(({bytes}) => {
   const body = bytes.subarray(charset.bom);
   const decoder = decoderOf(charset.encoding);
   return {
-    fast: (): MarkupSource => {
-      const view = latin1View(body);
-      return {view, slice: decoder.slicer(body, view), xhtml: false};
-    },
-    plain: (): MarkupSource => {
-      const view = decoder.decode(body);
-      return {view, slice: (start, end) => view.slice(start, end), xhtml: false};
-    },
+    fast: (): MarkupSource => markupOfBytes(decoder.toUtf8(body), false),
+    plain: (): MarkupSource => markupOfText(decoder.decode(body), false),
   };
 });
 const facts = inputs.map((input) => parseHtml(input));
-const texts = facts.map((fact) =>
-  (fact.blocks ?? [])
-    .map((block) => block.text)
-    .join('\n')
-    .toLowerCase(),
-);
+const texts = facts.map((fact) => fact.text!);
+const lowers = texts.map(({text}) => text.toLowerCase());
 const scope = makeScope(defaultConfig.scope, defaultConfig.url, defaultConfig.links, []);
 const policy = {
   url: urlPolicy(defaultConfig.url),
@@ -109,7 +99,14 @@ const source = {
   base: parseBase(url),
   nofollow: false,
 };
-const nothing = {open() {}, close() {}, wantsText: () => false, text() {}, inForeignContent: () => false};
+const nothing = {
+  open() {},
+  close() {},
+  wantsText: () => false,
+  text() {},
+  entity() {},
+  inForeignContent: () => false,
+};
 
 const steps: Readonly<Record<string, (index: number) => unknown>> = {
   'content coding': (i) => decodeBody(pages[i]!.packed, 'gzip', {maxBytes: 20 << 20, maxRatio: 200}),
@@ -120,9 +117,10 @@ const steps: Readonly<Record<string, (index: number) => unknown>> = {
   'the same, the plain way': (i) => readHtml(sources[i]!.plain(), limits),
   'link rows (URLs, scope, keys)': (i) => linkRows(facts[i]!.links, 1000, source, policy),
   signature: (i) => bodySignature(pages[i]!.body),
-  text_signature: (i) => textSignature(texts[i]!),
-  'main text': (i) => mainText(facts[i]!.blocks ?? []),
-  language: (i) => detectLanguage(texts[i]!),
+  'lower case': (i) => texts[i]!.text.toLowerCase(),
+  text_signature: (i) => textSignature(lowers[i]!),
+  'main text': (i) => mainText(texts[i]!),
+  language: (i) => detectLanguage(texts[i]!.text),
   'JSON-LD, Open Graph, dates': (i) => {
     const {values} = readJsonLd(facts[i]!.jsonLd ?? []);
     return [
@@ -130,7 +128,7 @@ const steps: Readonly<Record<string, (index: number) => unknown>> = {
       statedDates(facts[i]!.metas ?? [], values, facts[i]!.times ?? []),
     ];
   },
-  simhash: (i) => simhashOfLower(texts[i]!),
+  simhash: (i) => simhashOfLower(lowers[i]!),
   'parsePage, all columns': (i) =>
     parsePage(
       {url, header, contentType: null, contentEncoding: null, payload: pages[i]!.packed},

@@ -2,18 +2,13 @@ import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {cssUrls} from '../../lib/parse/css.ts';
 import {type HtmlFacts, readHtml} from '../../lib/parse/html.ts';
+import {markupOfBytes, markupOfText} from '../../lib/parse/html-events.ts';
 import {srcsetUrls} from '../../lib/parse/links.ts';
 
 function read(view: string, maxLinks = 1000): HtmlFacts {
-  return readHtml(
-    {view, slice: (start, end) => view.slice(start, end), xhtml: false},
-    {maxText: 100_000, maxAnchor: 200, maxLinks},
-  );
+  return readHtml(markupOfBytes(Buffer.from(view), false), {maxText: 100_000, maxAnchor: 200, maxLinks});
 }
-const text = (view: string): string =>
-  read(view)
-    .blocks.map((block) => block.text)
-    .join('\n');
+const text = (view: string): string => read(view).text.text;
 const links = (view: string): string[] =>
   read(view).links.map(({kind, href, anchor, rel}) => [kind, href, anchor ?? '-', rel ?? '-'].join(' '));
 
@@ -107,8 +102,23 @@ test('links beyond the limit are counted, text beyond the limit is told', () => 
   const facts = read('<a href=x>y</a>'.repeat(10), 4);
   assert.equal(facts.links.length, 4);
   assert.equal(facts.linksCut, 6);
-  assert.equal(read('x '.repeat(60_000)).textCut, true);
-  assert.equal(read('x').textCut, false);
+  assert.equal(read('x '.repeat(60_000)).text.cut, true);
+  assert.equal(read('x').text.cut, false);
+});
+
+test('white space of all scripts is folded alike over bytes and over text', () => {
+  const limits = {maxText: 1 << 20, maxAnchor: 200, maxLinks: 10};
+  for (const page of [
+    'a\u00a0&nbsp; b<p>\u3000\u2003 c \ufeff</p>\u2003d\u2003\u2003e<br> <br>f',
+    `<p>${'long line, \u00e9t\u00e9 '.repeat(20)}<a href=x> ${'\u{1f600} '.repeat(30)}</a> <b> x</b>`,
+    `<h2>${'wide '.repeat(30)}<br>\n\t${'B '.repeat(40)}</h2><td>1</td><td>2</td>`,
+    `<a href=x>${' \n'.repeat(900)}last<br>words</a>`,
+    'x</',
+  ]) {
+    const fast = readHtml(markupOfBytes(Buffer.from(page), false), limits);
+    assert.deepEqual(fast, readHtml({...markupOfText(page, false), plain: true}, limits), page);
+  }
+  assert.deepEqual(links(`<a href=x>${' \n'.repeat(900)}last<br>words</a>`), ['a x last words -']);
 });
 
 test('URLs of style sheets', () => {

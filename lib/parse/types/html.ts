@@ -1,8 +1,8 @@
 import {findCharset} from '../charset.ts';
-import {decoderOf, latin1View} from '../decode.ts';
+import {decoderOf} from '../decode.ts';
 import type {Document, DocumentInput, DocumentType} from '../document.ts';
 import {readHtml} from '../html.ts';
-import type {MarkupSource} from '../html-events.ts';
+import {markupOfBytes, markupOfText} from '../html-events.ts';
 
 /** HTML and XHTML, and XML of no known kind, whose text and XHTML links are read. */
 export const html: DocumentType = {
@@ -20,20 +20,15 @@ export function parseHtml(input: DocumentInput, plain = false): Document {
   });
   const decoder = decoderOf(charset.encoding);
   const body = charset.bom === 0 ? input.bytes : input.bytes.subarray(charset.bom);
-  const fast = decoder.asciiCompatible && !plain;
-  const view = fast ? latin1View(body) : decoder.decode(body);
-  const source: MarkupSource = {
-    view,
-    slice: fast ? decoder.slicer(body, view) : (start, end) => view.slice(start, end),
-    xhtml: xml,
-    plain,
-  };
-  const {textCut, ...facts} = readHtml(source, input.limits);
+  const source = plain
+    ? {...markupOfText(decoder.decode(body), xml), plain}
+    : markupOfBytes(decoder.toUtf8(body), xml);
+  const facts = readHtml(source, input.limits);
   const description = facts.metas.find((meta) => meta.key === 'description')?.content ?? null;
   return {
     ...facts,
     charset,
     description,
-    ...(textCut ? {errors: [`text: cut to ${input.limits.maxText} characters`]} : {}),
+    ...(facts.text.cut ? {errors: [`text: cut to ${input.limits.maxText} characters`]} : {}),
   };
 }

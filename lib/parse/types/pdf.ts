@@ -15,13 +15,14 @@ export const pdf: DocumentType = {
     const blocks = new TextBlocks(limits.maxText);
     for (const page of found.pages)
       for (const paragraph of paragraphs(page.text)) {
-        blocks.add(paragraph, false);
-        blocks.end(false, 0);
+        blocks.addText(paragraph, false);
+        blocks.endBlock(false, 0);
       }
+    const text = blocks.finish();
     const {links, linksCut} = linksOf(found, limits);
     const errors = [
       ...(failure === undefined ? [] : [`${failure.detail}, at page ${found.pages.length + 1}`]),
-      ...(blocks.cut ? [`text: cut to ${limits.maxText} characters`] : []),
+      ...(text.cut ? [`text: cut to ${limits.maxText} characters`] : []),
       ...(found.cut ? [`pages: ${found.pages.length} of ${facts?.pages ?? '?'} read`] : []),
     ];
     return {
@@ -30,7 +31,7 @@ export const pdf: DocumentType = {
       lang: facts?.lang ?? null,
       published: pdfDate(facts?.created ?? null),
       modified: pdfDate(facts?.modified ?? null),
-      blocks: blocks.blocks,
+      text,
       links,
       linksCut,
       errors,

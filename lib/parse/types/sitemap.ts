@@ -33,8 +33,8 @@ export const sitemap: DocumentType = {
       addEntry(entry, input.asSitemap || !isFeed(found), links);
       const title = titleOf(entry);
       if (title !== null) {
-        blocks.add(title, true);
-        blocks.end(false, 0);
+        blocks.addText(title, true);
+        blocks.endBlock(false, 0);
       }
     }
     const encoding = encodingOf(found.encoding);
@@ -47,7 +47,7 @@ export const sitemap: DocumentType = {
         modified: feed.updated,
       }),
       links,
-      blocks: blocks.blocks,
+      text: blocks.finish(),
       ...(encoding === undefined
         ? {}
         : {charset: {encoding, source: input.transport === undefined ? 'meta' : 'transport', bom: 0}}),

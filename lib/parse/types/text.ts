@@ -16,16 +16,17 @@ export const text: DocumentType = {
     const content = decoderOf(charset.encoding).decode(input.bytes.subarray(charset.bom));
     const blocks = new TextBlocks(input.limits.maxText);
     for (const line of content.split(/\r\n?|\n/)) {
-      blocks.add(line, false);
-      blocks.end(false, 0);
+      blocks.addText(line, false);
+      blocks.endBlock(false, 0);
     }
+    const text = blocks.finish();
     const {links, linksCut} = urlsInText(content, input.limits.maxLinks);
     return {
       charset,
       links,
       linksCut,
-      blocks: blocks.blocks,
-      ...(blocks.cut ? {errors: [`text: cut to ${input.limits.maxText} characters`]} : {}),
+      text,
+      ...(text.cut ? {errors: [`text: cut to ${input.limits.maxText} characters`]} : {}),
     };
   },
 };
