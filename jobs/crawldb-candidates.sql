@@ -1,5 +1,18 @@
 -- The head of the crawldb: what is due and stands high enough, read without a scan of all rows. Views: crawldb_base,
--- crawldb_delta. Views above_base, above_delta: their rows that are due and above the bound.
+-- crawldb_delta. Views head_base, head_delta: their rows that are due and above the bound; above_base, above_delta: the
+-- same with the rows that come before them where hosts are asked in order of depth.
+
+-- step: hosts
+-- Hosts of the head, with the depth of the deepest URL never fetched that reaches the bound. $floor. One that failed
+-- lies in the other list, and counts all the same.
+CREATE OR REPLACE TABLE head_host AS
+SELECT host_key, max(depth) AS most
+FROM (
+  SELECT host_key, depth FROM head_base WHERE status = 'unfetched' AND score >= $floor
+  UNION ALL
+  SELECT host_key, depth FROM head_delta WHERE status = 'unfetched' AND score >= $floor
+)
+GROUP BY host_key
 
 -- step: newer
 -- URLs of the head that deltas hold, with the revision that counts: of rows of the base, any; of several in deltas,

@@ -12,6 +12,11 @@ import {readSql} from './sql-file.ts';
  * and took nothing below the floor is exact, whatever caps were applied: who chooses asks for more until that is so, or
  * `complete` says that there is no more.
  *
+ * With `nearer` that holds for hosts that are asked in order of depth, too: of a host with URLs never fetched that reach
+ * the floor there are all URLs up to the depth of the deepest such one. Whatever is missing has less score and comes
+ * after all of these. As scores shrink with each link, few rows are added and most row groups are passed over by their
+ * least depth; at worst the keys, depths and scores of the whole frontier are read once.
+ *
  *     const candidates = await readCandidates(db, files, {due: now});
  *     do {
  *       await candidates.deepen(want);          // makes, or makes anew, the view due_row
@@ -30,7 +35,7 @@ export interface Candidates {
   deepen(want: number): Promise<void>;
 }
 
-const sql = readSql(import.meta.url, './crawldb-candidates.sql', ['newer', 'due']);
+const sql = readSql(import.meta.url, './crawldb-candidates.sql', ['hosts', 'newer', 'due']);
 
 /** A crawldb of up to so many rows is read whole: that costs less than finding where to end (chosen). Tests set it to 0. */
 export const candidateRule = {smallRows: 200_000};
@@ -39,30 +44,41 @@ export const candidateRule = {smallRows: 200_000};
  * @param db with the crawldb bound (`openTaskDatabase`, `openPlanDatabase`)
  * @param files all files of the crawldb
  * @param options.due time at which a URL is due, ms since the epoch
+ * @param options.nearer also what comes before the head where hosts are asked in order of depth
  * @param options.wholeRows a crawldb of up to so many rows is read whole
  */
 export function readCandidates(
   db: Database,
   files: readonly FileRef[],
-  {due, wholeRows = candidateRule.smallRows}: {readonly due: number; readonly wholeRows?: number},
+  {due, nearer = false, wholeRows = candidateRule.smallRows}: CandidateOptions,
 ): Candidates {
   const crawldb = files.filter((file) => file.table === 'crawldb');
   const condition = `next_fetch_time <= ${timeLiteral(due)}`;
-  return new CandidateReader(db, crawldb, condition, sumRows(crawldb) <= wholeRows);
+  return new CandidateReader(db, crawldb, condition, nearer, sumRows(crawldb) <= wholeRows);
 }
+
+interface CandidateOptions {
+  readonly due: number;
+  readonly nearer?: boolean;
+  readonly wholeRows?: number;
+}
+
+const parts = ['base', 'delta'] as const;
 
 class CandidateReader implements Candidates {
   readonly #db: Database;
   readonly #files: readonly FileRef[];
   /** Condition for a row that is due. */
   readonly #due: string;
+  readonly #nearer: boolean;
   readonly #whole: boolean;
   #floor = Number.POSITIVE_INFINITY;
 
-  constructor(db: Database, files: readonly FileRef[], due: string, whole: boolean) {
+  constructor(db: Database, files: readonly FileRef[], due: string, nearer: boolean, whole: boolean) {
     this.#db = db;
     this.#files = files;
     this.#due = due;
+    this.#nearer = nearer;
     this.#whole = whole;
   }
 
@@ -83,18 +99,37 @@ class CandidateReader implements Candidates {
       await this.#db.run(`CREATE OR REPLACE VIEW due_row AS SELECT * FROM crawldb WHERE ${this.#due}`);
       return;
     }
-    for (const part of ['base', 'delta'])
-      await this.#db.run(`CREATE OR REPLACE VIEW above_${part} AS ${this.#above(part)}`);
+    for (const part of parts) await this.#db.run(this.#head(part));
+    if (this.#nearer) await this.#findNearer();
+    for (const part of parts)
+      await this.#db.run(`CREATE OR REPLACE VIEW above_${part} AS SELECT * FROM head_${part}
+${this.#nearer ? `UNION ALL SELECT * FROM nearer_${part}` : ''}`);
     await this.#db.run(sql.newer);
     await this.#db.run(sql.due);
   }
 
+  get #atFloor(): string {
+    return `${sqlString(`${this.#floor}`)}::DOUBLE`;
+  }
+
   /** Rows of base or deltas: plain conjunctions, since only such are held against the statistics of row groups. */
-  #above(part: string): string {
-    const score = `score >= ${sqlString(`${this.#floor}`)}::DOUBLE`;
-    return `SELECT * FROM crawldb_${part} WHERE ${this.#due} AND ${inFrontier} AND ${score}
+  #head(part: string): string {
+    return `CREATE OR REPLACE VIEW head_${part} AS
+SELECT * FROM crawldb_${part} WHERE ${this.#due} AND ${inFrontier} AND score >= ${this.#atFloor}
 UNION ALL
 SELECT * FROM crawldb_visited_${part} WHERE ${this.#due}`;
+  }
+
+  /** Rows below the floor that come before others of their host; as tables, since it takes a scan to find them. */
+  async #findNearer(): Promise<void> {
+    await this.#db.run(sql.hosts, {floor: this.#floor});
+    const [row] = await this.#db.all<{most: number | null}>('SELECT max(most) AS most FROM head_host');
+    const deepest = `depth <= ${row?.most ?? -1}`;
+    for (const part of parts)
+      await this.#db.run(`CREATE OR REPLACE TABLE nearer_${part} AS
+SELECT c.* FROM (
+  SELECT * FROM crawldb_${part} WHERE ${this.#due} AND ${inFrontier} AND score < ${this.#atFloor} AND ${deepest}
+) c JOIN head_host h ON c.host_key = h.host_key AND c.depth <= h.most`);
   }
 }
 

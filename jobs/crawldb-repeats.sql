@@ -1,5 +1,6 @@
 -- Duplicates: pages whose content-decoded bodies are equal (exact), whose normalized texts are (text), or whose
--- fingerprints nearly are (near). Sitemaps are none. Views: current_row (the crawldb as it will be).
+-- fingerprints nearly are (near). Sitemaps are none. Views: current_row (the crawldb as it will be), page (pages of
+-- every_page that are looked at).
 -- Variables: place (where equals are looked for: none, which is the whole crawl, domain, or host), exact, text and near
 -- (off, mark or status; exact is off or status).
 --
@@ -8,7 +9,7 @@
 
 -- step: page
 -- Pages that can repeat others, with what decides; standing and repeated are by what and which page they repeat so far, if any.
-CREATE OR REPLACE VIEW page AS
+CREATE OR REPLACE VIEW every_page AS
 SELECT
   host_key, url_key, url, signature, text_signature, simhash, canonical_url, score, discovered_time,
   CASE getvariable('place')
@@ -50,19 +51,27 @@ SELECT signature, text_signature FROM former_row;
 
 CREATE OR REPLACE TABLE affected AS SELECT DISTINCT signature FROM fingerprint WHERE signature IS NOT NULL;
 
-CREATE OR REPLACE TABLE affected_text AS
-SELECT DISTINCT text_signature FROM (
-  SELECT text_signature FROM fingerprint
-  UNION ALL
-  SELECT text_signature FROM page SEMI JOIN affected USING (signature)
-) WHERE text_signature IS NOT NULL AND getvariable('text') <> 'off';
-
 CREATE OR REPLACE TABLE lost_page AS
 SELECT url FROM former_row
 UNION
 SELECT url FROM touched
 EXCEPT
 SELECT url FROM touched WHERE status IN ('fetched', 'notmodified', 'duplicate');
+
+-- The pages that may be touched by that; no others are read from here on.
+CREATE OR REPLACE TABLE page AS SELECT * FROM every_page SEMI JOIN affected USING (signature);
+
+CREATE OR REPLACE TABLE affected_text AS
+SELECT DISTINCT text_signature FROM (
+  SELECT text_signature FROM fingerprint
+  UNION ALL
+  SELECT text_signature FROM page
+) WHERE text_signature IS NOT NULL AND getvariable('text') <> 'off';
+
+INSERT INTO page
+SELECT e.* FROM every_page e SEMI JOIN affected_text USING (text_signature) ANTI JOIN page p USING (host_key, url_key);
+INSERT INTO page
+SELECT e.* FROM every_page e SEMI JOIN lost_page l ON l.url = e.repeated ANTI JOIN page p USING (host_key, url_key);
 
 -- step: exact
 -- Tables: affected (the signatures to look at).
@@ -103,8 +112,7 @@ WHERE duplicate_of IS NOT NULL OR duplicate_kind IS NOT NULL OR similar_to IS NO
 -- page that it repeats is one.
 INSERT INTO repetition
 SELECT c.host_key, c.url_key, 'near', coalesce(o.duplicate_of, o.similar_to, c.duplicate_of, c.similar_to) AS winner
-FROM current_row c
-SEMI JOIN examined e USING (host_key, url_key)
+FROM examined_row c
 ANTI JOIN repetition v USING (host_key, url_key)
 LEFT JOIN former_row o USING (host_key, url_key)
 WHERE coalesce(o.duplicate_kind, c.duplicate_kind) = 'near'
@@ -113,16 +121,15 @@ WHERE coalesce(o.duplicate_kind, c.duplicate_kind) = 'near'
   AND winner NOT IN (SELECT url FROM lost_page);
 
 -- step: apply
--- Rows whose standing changes. Tables: examined (the pages that were looked at, and those that repeat none any more).
+-- Rows whose standing changes. Tables: examined_row (rows of the pages that were looked at, and of those that repeat none
+-- any more).
 CREATE OR REPLACE TABLE dedup_row AS
 WITH standing AS (
   SELECT
     c.*, v.winner, v.kind,
     CASE v.kind WHEN 'exact' THEN true WHEN 'text' THEN getvariable('text') = 'status'
       WHEN 'near' THEN getvariable('near') = 'status' ELSE false END AS repeats
-  FROM current_row c
-  SEMI JOIN examined e USING (host_key, url_key)
-  LEFT JOIN repetition v USING (host_key, url_key)
+  FROM examined_row c LEFT JOIN repetition v USING (host_key, url_key)
 ), decided AS (
   SELECT * EXCLUDE (winner, kind, repeats) REPLACE (
     CASE WHEN repeats THEN 'duplicate' WHEN status = 'duplicate' THEN 'fetched' ELSE status END AS status,
@@ -133,15 +140,13 @@ WITH standing AS (
   )
   FROM standing
 )
-SELECT d.* FROM decided d JOIN (
-  SELECT host_key, url_key, status, duplicate_of, duplicate_kind, similar_to
-  FROM current_row SEMI JOIN examined USING (host_key, url_key)
-) c USING (host_key, url_key)
+SELECT d.* FROM decided d JOIN examined_row c USING (host_key, url_key)
 WHERE (d.status, d.duplicate_of, d.duplicate_kind, d.similar_to)
   IS DISTINCT FROM (c.status, c.duplicate_of, c.duplicate_kind, c.similar_to);
 
 -- step: every
 -- For the whole crawl: fingerprints that several pages have, and all that is or was marked.
+CREATE OR REPLACE VIEW page AS SELECT * FROM every_page;
 CREATE OR REPLACE TABLE affected AS
 SELECT signature FROM page WHERE signature IS NOT NULL GROUP BY signature HAVING count(*) > 1;
 CREATE OR REPLACE TABLE affected_text AS

@@ -36,17 +36,30 @@ SET VARIABLE near = ${sqlString(rules.near)};`);
   await db.run(sql.page);
 }
 
+const examinedRows = 'SELECT c.* FROM current_row c SEMI JOIN examined USING (host_key, url_key)';
+
+/** Makes the table `examined_row` of the rows whose keys are in `examined`. */
+export async function readExamined(db: Database, query = examinedRows): Promise<void> {
+  await db.run(`CREATE OR REPLACE TABLE examined_row AS ${query}`);
+}
+
 /**
  * Looks at the groups of equal pages that some rows are or were in, and puts the rows whose standing changes into the
  * table `dedup_row`. Views: `current_row`, the crawldb as it will be; `touched`, the changed rows in it; `former_row`,
  * those rows as they were, and rows that go.
  *
+ * @param examined query for the rows of `current_row` whose keys are in the table `examined`, where there is a shorter way
  * @returns how many of the rows in `dedup_row` are duplicates
  */
-export async function markTouched(db: Database, rules: DedupRules): Promise<number> {
+export async function markTouched(
+  db: Database,
+  rules: DedupRules,
+  examined = examinedRows,
+): Promise<number> {
   await beginMarks(db, rules);
-  for (const step of ['affected', 'exact', 'text', 'examined', 'keep_near', 'apply'] as const)
-    await db.run(sql[step]);
+  for (const step of ['affected', 'exact', 'text', 'examined'] as const) await db.run(sql[step]);
+  await readExamined(db, examined);
+  for (const step of ['keep_near', 'apply'] as const) await db.run(sql[step]);
   const [count] = await db.all<{n: number}>(`SELECT count(*) AS n FROM dedup_row WHERE status = 'duplicate'`);
   return count?.n ?? 0;
 }

@@ -1,5 +1,5 @@
 import type {FileRef} from '../lib/store/manifest-types.ts';
-import {beginMarks, type DedupRules, findNear, sql} from './crawldb-repeats.ts';
+import {beginMarks, type DedupRules, findNear, readExamined, sql} from './crawldb-repeats.ts';
 import {
   compactBuckets,
   compactionEdit,
@@ -99,6 +99,7 @@ async function markAll(task: Task, ctx: TaskContext): Promise<TaskResult> {
     await db.run(sql.text);
     if (rules.near !== 'off') await findNear(db, rules);
     await db.run(sql.every_examined);
+    await readExamined(db);
     await db.run(sql.apply);
     await db.run('CREATE VIEW delta AS SELECT * FROM dedup_row');
     const {files, summary} = await writeDelta(db, ctx, revision);

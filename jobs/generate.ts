@@ -208,7 +208,8 @@ async function choose(
     makeScope(scope, url, links, params.texts.scopeFiles),
     await readQuarantine(db, params.now),
   );
-  const candidates = readCandidates(db, task.inputs, {due: lookAhead(params.rules)});
+  const nearer = params.rules.order === 'breadth';
+  const candidates = readCandidates(db, task.inputs, {due: lookAhead(params.rules), nearer});
   const places = params.rules.topN * params.segments.length;
   const byScore = followsScore(params, params.segments.length);
   await candidates.deepen(byScore ? places : Number.POSITIVE_INFINITY);

@@ -264,13 +264,15 @@ export async function countRows(db: Database, table: string): Promise<number> {
 }
 
 /**
- * Whether an order of the list follows the order in which the crawldb lies, so that its head may be enough: one list,
- * by the stored score, with no shares or caps that URLs of less score may have to fill.
+ * Whether the list follows the order in which the crawldb lies, so that its head may be enough: one list, by the stored
+ * score, with no shares or caps that URLs of less score may have to fill. Where hosts are asked in order of depth
+ * (`breadth`), URLs of less score on other hosts would have the first claim to what a domain or seed has left.
  */
-export function followsScore({rules, weights}: SelectionInput, lists: number): boolean {
+export function followsScore({rules, hosts, weights}: SelectionInput, lists: number): boolean {
+  const {domain, seed} = hosts.budgets;
   return (
     lists === 1 &&
-    rules.order === 'best' &&
+    (rules.order === 'best' || (rules.order === 'breadth' && !isLimited(domain) && !isLimited(seed))) &&
     rules.maxPerDomain === null &&
     Object.keys(rules.shares).length === 0 &&
     isStoredScore(weights) &&

@@ -95,7 +95,7 @@ CREATE OR REPLACE TABLE former_row AS
 SELECT
   host_key, url_key, url, status, signature, text_signature, simhash, duplicate_of, duplicate_kind, similar_to
 FROM crawldb_of('${table}')`);
-  const duplicates = await markTouched(db, params.config.dedup);
+  const duplicates = await markTouched(db, params.config.dedup, `SELECT * FROM current_of('examined')`);
   await replaceChanged(db, 'dedup_row');
   return duplicates;
 }

@@ -69,9 +69,9 @@ async function finish(update: Update, duplicates: number): Promise<TaskResult> {
   await db.run(sql.yield);
   await db.run(sql.counted);
   await db.run('CREATE VIEW delta AS SELECT * FROM changed');
-  const [totals] = await db.all<{changed: number; added: number}>(sql.totals);
   const price = await renewPrice(db, params.config.schedule, params.price, params.now);
   const {files, summary} = await writeDelta(db, ctx, params.revision);
+  const [totals] = await db.all<{changed: number; added: number}>(sql.totals);
   const {changed = 0, added = 0} = totals ?? {};
   return {
     files: [...files, await writeFamilies(update)],

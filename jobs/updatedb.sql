@@ -94,6 +94,10 @@ SELECT c.* FROM crawldb_of(keys) c ANTI JOIN changed d USING (host_key, url_key)
 UNION ALL
 SELECT d.* FROM changed d SEMI JOIN query_table(keys) k USING (host_key, url_key);
 
+-- URLs that were met as outcomes first: targets of redirects.
+CREATE TABLE met AS
+SELECT host_key, url_host_registered_domain, seed FROM changed ANTI JOIN old_row USING (host_key, url_key);
+
 -- step: reparsed
 -- The newest parsed capture of each URL in each segment parsed anew.
 CREATE TABLE reparsed AS
@@ -203,9 +207,13 @@ SELECT
 FROM accepted_link
 GROUP BY ALL;
 
+CREATE VIEW found_before AS SELECT host_key, url_key FROM found ANTI JOIN changed USING (host_key, url_key);
+
 CREATE TABLE source AS
 WITH known AS (
-  SELECT host_key, url_key, score, status, sitemap_depth FROM current_of('found')
+  SELECT host_key, url_key, score, status, sitemap_depth FROM changed
+  UNION ALL
+  SELECT host_key, url_key, score, status, sitemap_depth FROM crawldb_of('found_before')
 )
 SELECT
   f.* EXCLUDE (host_key, url_key),
@@ -218,7 +226,7 @@ FROM found f LEFT JOIN known k ON k.host_key = f.from_host_key AND k.url_key = f
 
 -- step: targets
 -- Each target once, by its key. URLs are hashed (for this run only) to find those that share a key pair; their
--- strings are kept for the new ones alone.
+-- strings are kept for the new ones alone. Of the known ones too no text is kept that only few of them need.
 CREATE TABLE target AS
 SELECT
   l.to_host_key AS host_key, l.to_url_key AS url_key,
@@ -232,8 +240,7 @@ GROUP BY ALL;
 
 CREATE TABLE known_target AS
 SELECT
-  host_key, url_key, hash(url) AS url_hash, score, depth, seed, fetch_time, discovered_time, discovered_from,
-  sitemap_depth, status
+  host_key, url_key, hash(url) AS url_hash, score, depth, seed, fetch_time, discovered_time, sitemap_depth, status
 FROM current_of('target');
 
 -- Known URLs of which a sitemap, or a feed of their host, states a change since their last fetch; and when that was
@@ -283,7 +290,7 @@ WITH known_host AS (
   FROM (
     SELECT host_key, url_host_registered_domain, urls FROM hoststats
     UNION ALL
-    SELECT host_key, url_host_registered_domain, 1 FROM changed ANTI JOIN crawldb_of('changed') USING (host_key, url_key)
+    SELECT host_key, url_host_registered_domain, 1 FROM met
   )
   GROUP BY ALL
 ), known_domain AS (
@@ -293,7 +300,7 @@ WITH known_host AS (
   FROM (
     SELECT seed, urls FROM seedstats
     UNION ALL
-    SELECT seed, 1 FROM changed ANTI JOIN crawldb_of('changed') USING (host_key, url_key)
+    SELECT seed, 1 FROM met
     WHERE hop_type <> 'I' AND seed IS NOT NULL
   )
   GROUP BY seed
@@ -411,8 +418,7 @@ SELECT * FROM (
   SELECT
     k.host_key, k.url_key,
     l.depth < k.depth OR (l.depth = k.depth AND l.seed < coalesce(k.seed, l.seed)) AS nearer,
-    s.fetch_time < k.discovered_time OR (s.fetch_time = k.discovered_time AND s.from_url < k.discovered_from)
-      AS sooner,
+    s.fetch_time <= k.discovered_time AS maybe_sooner,
     t.score > k.score AND k.fetch_time IS NULL AS dearer,
     t.sitemap_depth < coalesce(k.sitemap_depth, $max_sitemap_depth + 1) AS indexed, t.sitemap_depth,
     l.depth, l.seed, l.tag, t.score, s.fetch_time, s.from_url, s.hop_type
@@ -420,24 +426,31 @@ SELECT * FROM (
   JOIN target t USING (host_key, url_key)
   JOIN lineage l USING (lineage)
   JOIN source s USING (discovery)
-  WHERE k.discovered_from IS NOT NULL
 )
-WHERE nearer OR sooner OR dearer OR indexed;
+WHERE nearer OR maybe_sooner OR dearer OR indexed;
 
 CREATE TABLE earlier AS
-SELECT c.* REPLACE (
-  CASE WHEN b.nearer THEN b.depth ELSE c.depth END AS depth,
-  CASE WHEN b.nearer THEN b.seed ELSE c.seed END AS seed,
-  CASE WHEN b.nearer THEN b.tag ELSE c.tag END AS tag,
-  CASE WHEN b.sooner THEN b.fetch_time ELSE c.discovered_time END AS discovered_time,
-  CASE WHEN b.sooner THEN b.from_url ELSE c.discovered_from END AS discovered_from,
-  CASE WHEN b.sooner THEN b.hop_type ELSE c.hop_type END AS hop_type,
-  CASE WHEN b.sooner AND c.fetch_time IS NULL THEN least(b.fetch_time, c.next_fetch_time)
-    ELSE c.next_fetch_time END AS next_fetch_time,
-  CASE WHEN b.dearer THEN b.score ELSE c.score END AS score,
-  CASE WHEN b.indexed THEN b.sitemap_depth ELSE c.sitemap_depth END AS sitemap_depth
+WITH found_again AS (
+  SELECT
+    c.*, b AS link,
+    b.fetch_time < c.discovered_time OR (b.fetch_time = c.discovered_time AND b.from_url < c.discovered_from) AS sooner
+  FROM current_of('better') c JOIN better b USING (host_key, url_key)
+  WHERE c.discovered_from IS NOT NULL
 )
-FROM current_of('better') c JOIN better b USING (host_key, url_key);
+SELECT f.* EXCLUDE (link, sooner) REPLACE (
+  CASE WHEN link.nearer THEN link.depth ELSE depth END AS depth,
+  CASE WHEN link.nearer THEN link.seed ELSE seed END AS seed,
+  CASE WHEN link.nearer THEN link.tag ELSE tag END AS tag,
+  CASE WHEN sooner THEN link.fetch_time ELSE discovered_time END AS discovered_time,
+  CASE WHEN sooner THEN link.from_url ELSE discovered_from END AS discovered_from,
+  CASE WHEN sooner THEN link.hop_type ELSE hop_type END AS hop_type,
+  CASE WHEN sooner AND fetch_time IS NULL THEN least(link.fetch_time, next_fetch_time)
+    ELSE next_fetch_time END AS next_fetch_time,
+  CASE WHEN link.dearer THEN link.score ELSE score END AS score,
+  CASE WHEN link.indexed THEN link.sitemap_depth ELSE sitemap_depth END AS sitemap_depth
+)
+FROM found_again f
+WHERE link.nearer OR sooner OR link.dearer OR link.indexed;
 
 -- step: hinted
 -- Pages that are due sooner because a sitemap says that they have changed. Those that failed, that are refused, or
@@ -576,6 +589,7 @@ FROM (
 ) l;
 
 -- step: totals
+-- Table before_delta: the changed rows that were there before.
 SELECT
   (SELECT count(*) FROM changed)::BIGINT AS changed,
-  (SELECT count(*) FROM changed ANTI JOIN crawldb_of('changed') USING (host_key, url_key))::BIGINT AS added;
+  (SELECT count(*) FROM changed ANTI JOIN before_delta USING (host_key, url_key))::BIGINT AS added;
