@@ -214,14 +214,15 @@ async function choose(
   const byScore = followsScore(params, params.segments.length);
   await candidates.deepen(byScore ? places : Number.POSITIVE_INFINITY);
   const {due, newHost} = await prepareSelection(db, params, 'due_row');
-  for (let want = places * deeper; ; want *= deeper) {
+  for (let want = places * deeper; ; ) {
     await db.run(`CREATE OR REPLACE TABLE due AS ${selectionSql.due}`, due);
     let left: LeftOut;
     do left = await pick(db, params);
     while ((await refuseOutOfScope(db, wanted, selectionSql)) > 0);
-    if (candidates.complete || (left.listFull > 0 && (await isSettled(db, params, candidates.floor))))
+    if (candidates.complete || (left.listFull > 0 && (await isSettled(db, params, candidates.bound))))
       return {left, newHost};
-    await candidates.deepen(want);
+    for (const {bound} = candidates; candidates.bound === bound; want *= deeper)
+      await candidates.deepen(want);
   }
 }
 

@@ -85,19 +85,41 @@ export function quickStatistics({number, created_time, slots, summary}: Manifest
   return rows;
 }
 
-/** What takes a scan of a few columns. One row, made into {@link Statistic}s by {@link scanStatistics}. */
-export const scanSql = `SELECT
-  histogram(status) AS status,
-  histogram(coalesce(reason, '')) AS reason,
-  histogram(retries) AS retries,
-  histogram(depth) AS depth,
-  min(score) AS score_min, avg(score) AS score_avg, max(score) AS score_max,
-  approx_quantile(score, [0.05, 0.25, 0.5, 0.75, 0.95, 0.99]) AS score_quantiles,
-  min(next_fetch_time) AS due_min, max(next_fetch_time) AS due_max,
-  count(*) FILTER (next_fetch_time <= now()) AS due_now,
-  min(fetch_time) AS fetch_min, max(fetch_time) AS fetch_max,
-  min(fetch_interval_s) AS interval_min, avg(fetch_interval_s) AS interval_avg, max(fetch_interval_s) AS interval_max
-FROM crawldb`;
+/** Of a crawldb of more rows the quantiles are those of a sixteenth of them (chosen: 60,000 rows tell them well). */
+const sampledRows = 1_000_000;
+
+/**
+ * What takes a scan of a few columns. One row, made into {@link Statistic}s by {@link scanStatistics}. Rows are grouped
+ * once, and counted by group: a histogram of each column takes twice as long (measured 2026-11).
+ *
+ * @param rows of the crawldb, about
+ */
+export function scanSql(rows: number): string {
+  const counts = (column: string) =>
+    `(SELECT map(list(${column}), list(n)) FROM (SELECT ${column}, sum(n)::UBIGINT AS n FROM part GROUP BY ${column})) AS ${column}`;
+  return `WITH part AS (
+  SELECT
+    status, coalesce(reason, '') AS reason, retries, depth, count(*) AS n,
+    min(score) AS score_min, sum(score) AS score_sum, max(score) AS score_max,
+    min(next_fetch_time) AS due_min, max(next_fetch_time) AS due_max,
+    count(*) FILTER (next_fetch_time <= now()) AS due_now,
+    min(fetch_time) AS fetch_min, max(fetch_time) AS fetch_max,
+    min(fetch_interval_s) AS interval_min, sum(fetch_interval_s) AS interval_sum, max(fetch_interval_s) AS interval_max
+  FROM crawldb GROUP BY ALL
+)
+SELECT
+  ${['status', 'reason', 'retries', 'depth'].map(counts).join(',\n  ')},
+  min(score_min) AS score_min, sum(score_sum) / sum(n) AS score_avg, max(score_max) AS score_max,
+  (
+    SELECT approx_quantile(score, [0.05, 0.25, 0.5, 0.75, 0.95, 0.99])
+    FROM crawldb${rows > sampledRows ? ' WHERE url_key % 16 = 0' : ''}
+  ) AS score_quantiles,
+  min(due_min) AS due_min, max(due_max) AS due_max, coalesce(sum(due_now), 0)::BIGINT AS due_now,
+  min(fetch_min) AS fetch_min, max(fetch_max) AS fetch_max,
+  min(interval_min) AS interval_min, (sum(interval_sum) / sum(n))::DOUBLE AS interval_avg,
+  max(interval_max) AS interval_max
+FROM part`;
+}
 
 /** Counts by status and host, the hosts with most URLs first: readdb --stats --sort. */
 export function hostStatusSql(n: number): string {

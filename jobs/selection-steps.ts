@@ -1,3 +1,4 @@
+import type {Bound} from '../lib/crawldb/score-grid.ts';
 import type {TableName} from '../lib/schema/tables.ts';
 import {
   isStoredScore,
@@ -281,31 +282,45 @@ export function followsScore({rules, hosts, weights}: SelectionInput, lists: num
 }
 
 /**
- * Whether URLs never fetched that are not in `due` could change what was picked: all of less score than `floor`. They
- * could not where some of those that are there were left over, and none was picked that stands below. All others are
- * there (jobs/crawldb-candidates.ts). Nor may a known URL have a place of a host, seed or budget that one of them has a
- * share of.
+ * Whether URLs never fetched that are not in `due` could change what was picked: all below the bound. They could not
+ * where some of those that are there were left over, and each that was picked stands above all that is missing: of more
+ * score, or of the bound's own as the first URL of its host and with a key that is read. All others are there
+ * (jobs/crawldb-candidates.ts). Nor may a known URL have a place of a host, seed or budget that one of them has a share
+ * of; on a host, by `best`, such places are those after its share.
  */
 export async function isSettled(
   db: Database,
   {rules, hosts}: SelectionInput,
-  floor: number,
+  {score, key}: Bound,
 ): Promise<boolean> {
   const {host, domain, seed} = hosts.budgets;
   const capped = rules.maxPerSeed !== null || isLimited(host) || isLimited(domain) || isLimited(seed);
   const [row] = await db.all<{settled: boolean}>(
     `SELECT
        EXISTS (SELECT 1 FROM (SELECT * FROM ranked WHERE NOT refetch) ANTI JOIN picked USING (host_key, url_key))
-       AND coalesce((SELECT min(standing) FROM picked WHERE NOT refetch), '-infinity'::DOUBLE) >= $floor
+       AND NOT EXISTS (
+         SELECT 1 FROM picked
+         WHERE NOT refetch AND (standing < $score OR ($cut AND standing = $score AND (nth > 1 OR url_key > $key)))
+       )
        AND NOT ($capped AND EXISTS (SELECT 1 FROM ranked WHERE refetch))
        AND NOT EXISTS (
          SELECT 1
          FROM (
            SELECT host_key, count(*) AS urls, count(*) FILTER (refetch) AS known FROM ranked GROUP BY host_key
-         ) r JOIN (SELECT host_key, min(cap) AS cap FROM candidate GROUP BY host_key) c USING (host_key)
-         WHERE r.known > 0 AND r.urls >= c.cap AND r.urls - r.known < (1 - $refetch_share) * c.cap
+         ) r
+         JOIN (SELECT host_key, min(cap) AS cap FROM candidate GROUP BY host_key) c USING (host_key)
+         JOIN (SELECT host_key, max(nth) AS last FROM picked WHERE refetch GROUP BY host_key) p USING (host_key)
+         WHERE r.urls >= c.cap AND r.urls - r.known < (1 - $refetch_share) * c.cap
+           AND (NOT $best OR p.last > $refetch_share * c.cap)
        ) AS settled`,
-    {floor, capped, refetch_share: rules.refetchShare},
+    {
+      score,
+      key: key ?? 0n,
+      cut: key !== null,
+      capped,
+      best: rules.order === 'best',
+      refetch_share: rules.refetchShare,
+    },
   );
   return row?.settled ?? false;
 }

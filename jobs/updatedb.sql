@@ -90,13 +90,13 @@ SELECT * FROM changed;
 
 -- The same for the keys in a table: what rounds ask, since it reads further columns of those rows alone.
 CREATE MACRO current_of(keys) AS TABLE
-SELECT c.* FROM crawldb_of(keys) c ANTI JOIN changed d USING (host_key, url_key)
+SELECT * FROM crawldb_beside(keys, 'changed')
 UNION ALL
 SELECT d.* FROM changed d SEMI JOIN query_table(keys) k USING (host_key, url_key);
 
 -- URLs that were met as outcomes first: targets of redirects.
 CREATE TABLE met AS
-SELECT host_key, url_host_registered_domain, seed FROM changed ANTI JOIN old_row USING (host_key, url_key);
+SELECT host_key, url_host_registered_domain, seed, hop_type FROM changed ANTI JOIN old_row USING (host_key, url_key);
 
 -- step: reparsed
 -- The newest parsed capture of each URL in each segment parsed anew.
@@ -207,13 +207,9 @@ SELECT
 FROM accepted_link
 GROUP BY ALL;
 
-CREATE VIEW found_before AS SELECT host_key, url_key FROM found ANTI JOIN changed USING (host_key, url_key);
-
 CREATE TABLE source AS
 WITH known AS (
-  SELECT host_key, url_key, score, status, sitemap_depth FROM changed
-  UNION ALL
-  SELECT host_key, url_key, score, status, sitemap_depth FROM crawldb_of('found_before')
+  SELECT host_key, url_key, score, status, sitemap_depth FROM current_of('found')
 )
 SELECT
   f.* EXCLUDE (host_key, url_key),

@@ -114,13 +114,14 @@ async function stats(
       hint: 'See: crawl readdb --help',
     });
   const {dir} = await context.crawl();
-  const quick = quickStatistics((await readSnapshot(dir, options.asOf)).manifest);
+  const {manifest} = await readSnapshot(dir, options.asOf);
+  const quick = quickStatistics(manifest);
   const format = place.format as RowFormat; // parquet needs a file
   const columns = ['statistic', 'of', 'value'];
   const scan = async function* (): AsyncGenerator<Statistic[]> {
     yield* await withSession(options, place, context, async (session) => {
       const batches: Statistic[][] = [];
-      for await (const rows of (await session.query(scanSql)).batches)
+      for await (const rows of (await session.query(scanSql(manifest.slots.crawldb?.rows ?? 0))).batches)
         for (const row of rows) batches.push(scanStatistics(row));
       if (options.sort)
         for await (const rows of (await session.query(hostStatusSql(50))).batches)

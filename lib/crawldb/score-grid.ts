@@ -50,6 +50,34 @@ export function scoreFor(files: readonly FileRef[], want: number): number | unde
   return scores[low];
 }
 
+/** How deep to read: all greater scores, and of this one the rows of the least keys. */
+export interface Bound {
+  readonly score: number;
+  /** Greatest url_key of rows of just this score; null for all of them. */
+  readonly key: bigint | null;
+}
+
+/**
+ * Rows of a tie for each that is wanted, since of each host the first is wanted before the second of any (chosen: with
+ * hosts of Zipf sizes 1.5 was too few, and 4 times as much is read then).
+ */
+const spare = 3;
+/** Of more of a tie than this all is read (chosen). */
+const mostOfTie = 0.6;
+
+/**
+ * A bound that leaves at least about `want` rows above it; undefined where all rows must be read. Keys are hashes, so a
+ * share of their range is that share of the rows.
+ */
+export function boundFor(files: readonly FileRef[], want: number): Bound | undefined {
+  const score = scoreFor(files, want);
+  if (score === undefined) return undefined;
+  const grids = files.map(gridOf).filter((grid) => grid !== undefined);
+  const above = rowsAt(grids, Math.min(...grids.flatMap(({scores}) => scores.filter((one) => one > score))));
+  const share = (spare * (want - above)) / Math.max(1, rowsAt(grids, score) - above);
+  return {score, key: share < mostOfTie ? BigInt(Math.round(share * 2 ** 53)) << 11n : null};
+}
+
 /** Rows that surely have this score or a greater one. */
 function rowsAt(grids: readonly Grid[], score: number): number {
   return grids.reduce((sum, {ranks, scores}) => {

@@ -4,7 +4,7 @@
  * with it. Peak memory is that of each job, with what the process kept of earlier ones.
  *
  * timeout 180 nice -n 10 node --import tsx test/bench/crawldb-rounds.ts [--rows 1000000] [--pages 20000] [--links 50]
- *   [--rounds 3] [--memory 2GB] [--scores ties|different] [--dir FOLDER] [--skip generate,updatedb,invertlinks]
+ *   [--rounds 3] [--memory 2GB] [--scores ties|different] [--order best|breadth] [--dir FOLDER]
  */
 import {existsSync, readFileSync, writeFileSync} from 'node:fs';
 import {mkdtemp, rm, writeFile} from 'node:fs/promises';
@@ -33,6 +33,7 @@ const {values: given} = parseArgs({
     rounds: {type: 'string', default: '3'},
     memory: {type: 'string', default: '2GB'},
     scores: {type: 'string', default: 'ties'},
+    order: {type: 'string', default: 'best'},
     dir: {type: 'string'},
   },
 });
@@ -41,7 +42,7 @@ const {config} = loadConfig({
   env: {},
   file: {
     name: 'bench',
-    text: `storage:\n  memory: ${given.memory}\ngenerate:\n  order: best\n`,
+    text: `storage:\n  memory: ${given.memory}\ngenerate:\n  order: ${given.order}\n`,
   },
 });
 const digest = makeScope(config.scope, config.url, config.links, []).digest;
@@ -112,9 +113,12 @@ console.log(
   `${base?.rows} rows, ${base?.files} files, ${((base?.bytes ?? 0) / (base?.rows ?? 1)).toFixed(1)} bytes a row`,
 );
 const before = head.segments.length;
+const day = 86_400_000;
+world.now += before * day; // a round a day
+effects.pass(before * day);
 for (let round = before; round < before + Number(given.rounds); round++) {
-  world.now += 86_400_000;
-  effects.pass(86_400_000);
+  world.now += day;
+  effects.pass(day);
   const made = await timed('generate', generate, {topN: Number(given.pages), maxPerHost: 100});
   const segment = made.plan?.segment;
   if (segment === undefined) throw new Error('nothing is due');

@@ -3,7 +3,7 @@ import {test} from 'node:test';
 import {afterCompaction, bucketsFor, compactionPlan, compactSome} from '../../lib/crawldb/compaction.ts';
 import {applyDelta, bucketsOf, liveCondition, seqTable} from '../../lib/crawldb/layout.ts';
 import {balanceDomains} from '../../lib/crawldb/partition.ts';
-import {gridRanks, gridText, scoreFor} from '../../lib/crawldb/score-grid.ts';
+import {boundFor, gridRanks, gridText, scoreFor} from '../../lib/crawldb/score-grid.ts';
 import {newSegmentIds, segmentTime} from '../../lib/crawldb/segment-id.ts';
 import type {FileRef} from '../../lib/store/manifest-types.ts';
 
@@ -135,6 +135,22 @@ test('a score has at least as many rows above it as are wanted, and not many tim
   }
   assert.equal(scoreFor(files, 15_000), undefined, 'all of them');
   assert.equal(scoreFor([], 10), undefined);
+});
+
+test('of many equal scores a share is enough, by key; of few all are taken', () => {
+  const files = [0, 1].map((n) =>
+    scored(
+      `f${n}`,
+      Array.from({length: 5000}, (_, i) => (i < 100 ? 2 : 1)),
+    ),
+  );
+  assert.deepEqual(boundFor(files, 150), {score: 2, key: null}, 'most of a small tie');
+  const {score, key} = boundFor(files, 1000)!;
+  assert.equal(score, 1);
+  const share = Number(key) / 2 ** 64;
+  assert.ok(share * 9800 >= 800 && share * 9800 <= 4000, `${share} of the tie`);
+  assert.deepEqual(boundFor(files, 6000), {score: 1, key: null});
+  assert.equal(boundFor(files, 10_000), undefined, 'all of them');
 });
 
 test('domains are spread by size, the same way each time', () => {
