@@ -51,11 +51,7 @@ export async function readExamined(db: Database, query = examinedRows): Promise<
  * @param examined query for the rows of `current_row` whose keys are in the table `examined`, where there is a shorter way
  * @returns how many of the rows in `dedup_row` are duplicates
  */
-export async function markTouched(
-  db: Database,
-  rules: DedupRules,
-  examined = examinedRows,
-): Promise<number> {
+export async function markTouched(db: Database, rules: DedupRules, examined = examinedRows): Promise<number> {
   await beginMarks(db, rules);
   for (const step of ['affected', 'exact', 'text', 'examined'] as const) await db.run(sql[step]);
   await readExamined(db, examined);
