@@ -1,4 +1,4 @@
-import type {Config} from '../jobs/open-config.ts';
+import type {Config} from '../jobs/config/open.ts';
 import type {Output} from './output.ts';
 
 /** What a checker works with: the configuration and rule files of the crawl, or the defaults where there is no crawl. */

@@ -1,4 +1,4 @@
-import type {RunReport} from '../jobs/run-job.ts';
+import type {RunReport} from '../jobs/runner/run-job.ts';
 import {nextStep} from './next-step.ts';
 import {counted, span} from './words.ts';
 

@@ -1,6 +1,6 @@
+import type {Config, ConfigWithOrigins} from '../jobs/config/open.ts';
 import type {Job, Plan} from '../jobs/job.ts';
-import type {Config, ConfigWithOrigins} from '../jobs/open-config.ts';
-import type {RunReport} from '../jobs/run-job.ts';
+import type {RunReport} from '../jobs/runner/run-job.ts';
 import type {Effects} from '../lib/effects.ts';
 import type {OptionDeclarations, OptionValues} from '../lib/options.ts';
 import type {ExitCode} from './exit-codes.ts';

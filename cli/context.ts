@@ -1,4 +1,4 @@
-import {findCrawl, readConfiguration} from '../jobs/open-config.ts';
+import {findCrawl, readConfiguration} from '../jobs/config/open.ts';
 import type {Effects, Log} from '../lib/effects.ts';
 import {jsonLog, textLog} from '../lib/log.ts';
 import type {CommandContext, Globals, Io, OpenedCrawl} from './command.ts';
@@ -33,8 +33,8 @@ export async function makeContext(
     async runJob(job, options, settings = {}) {
       const {dir, config} = await crawl();
       const [{runJob}, {embeddedExecutor}] = await Promise.all([
-        import('../jobs/run-job.ts'),
-        import('../jobs/executor.ts'),
+        import('../jobs/runner/run-job.ts'),
+        import('../jobs/runner/executor.ts'),
       ]);
       const shown = err.isTerminal && !globals.quiet && !globals.json;
       bar = shown ? progressBar(job.name, io.stderr, effects.monotonic) : undefined;

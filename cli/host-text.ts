@@ -1,4 +1,4 @@
-import type {GroupDescription, HostDescription} from '../jobs/describe-host.ts';
+import type {GroupDescription, HostDescription} from '../jobs/host/describe.ts';
 import type {HostRuleText} from '../jobs/host-rules.ts';
 import {hoursOf, openFrom} from '../lib/fetcher/hours.ts';
 import {delayTerms} from '../lib/schema/hostdb.ts';

@@ -1,5 +1,5 @@
 import type {Plan} from '../jobs/job.ts';
-import type {RunReport} from '../jobs/run-job.ts';
+import type {RunReport} from '../jobs/runner/run-job.ts';
 import type {OptionDeclarations} from '../lib/options.ts';
 import type {CommandContext} from './command.ts';
 import {jsonValue} from './output.ts';

@@ -1,6 +1,6 @@
-import type {DroppedParses} from '../jobs/parse-drop.ts';
-import type {SwitchedParses} from '../jobs/parse-use.ts';
-import type {RunReport} from '../jobs/run-job.ts';
+import type {DroppedParses} from '../jobs/parse/drop.ts';
+import type {SwitchedParses} from '../jobs/parse/use.ts';
+import type {RunReport} from '../jobs/runner/run-job.ts';
 import {closing} from './closing.ts';
 import {counted, bytes as size} from './words.ts';
 

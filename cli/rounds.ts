@@ -1,6 +1,6 @@
 import type {Job} from '../jobs/job.ts';
-import {readSnapshot} from '../jobs/read-crawl.ts';
-import type {RunReport} from '../jobs/run-job.ts';
+import {readSnapshot} from '../jobs/read/crawl.ts';
+import type {RunReport} from '../jobs/runner/run-job.ts';
 import {defaultValue} from '../lib/kinds.ts';
 import type {OptionDeclarations, OptionValues} from '../lib/options.ts';
 import {closing, counterOf, parts, reasonList, stepClosing} from './closing.ts';
@@ -104,7 +104,7 @@ export function parseClosing(report: RunReport): string {
 export async function checkExtractors(context: CommandContext): Promise<void> {
   const {dir, config} = await context.crawl();
   if (config.parse.extractors.length === 0) return;
-  const {describeExtractors} = await import('../jobs/extract-describe.ts');
+  const {describeExtractors} = await import('../jobs/extract/describe.ts');
   await describeExtractors([], config, dir, context.effects);
 }
 

@@ -3,8 +3,8 @@ import {decodeBody} from '../lib/parse/body.ts';
 import type {Capture} from '../lib/schema/fetch.ts';
 import {identify} from '../lib/url/keys.ts';
 import {normalizeUrl} from '../lib/url/normalize.ts';
-import {type CrawlReader, openReader, type ReadSettings} from './read-crawl.ts';
-import {readPolicies} from './read-policies.ts';
+import {readPolicies} from './config/policies.ts';
+import {type CrawlReader, openReader, type ReadSettings} from './read/crawl.ts';
 
 /** What of a capture is wanted: the body with its content coding undone, as received, headers, or text by the parser. */
 export type CatPart = 'body' | 'raw' | 'headers' | 'text';

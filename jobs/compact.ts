@@ -1,8 +1,8 @@
 import {compactionPlan, compactSome} from '../lib/crawldb/compaction.ts';
-import {compactBuckets, compactionEdit, compactionTask} from './crawldb-compact.ts';
-import {inlinksSlot} from './crawldb-writer.ts';
+import {compactBuckets, compactionEdit, compactionTask} from './crawldb/compact.ts';
+import {inlinksSlot} from './crawldb/writer.ts';
 import {defineJob} from './job.ts';
-import {databaseParams} from './task-database.ts';
+import {databaseParams} from './runner/database.ts';
 
 /**
  * Buckets of the crawldb take up what later commits changed. Rounds do this by themselves, a few buckets at a time;

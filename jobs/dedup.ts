@@ -1,5 +1,5 @@
 import type {FileRef} from '../lib/store/manifest-types.ts';
-import {beginMarks, type DedupRules, findNear, readExamined, sql} from './crawldb-repeats.ts';
+import {beginMarks, type DedupRules, findNear, readExamined, sql} from './crawldb/repeats.ts';
 import {
   compactBuckets,
   compactionEdit,
@@ -11,7 +11,7 @@ import {
   nextRevision,
   openTaskDatabase,
   writeDelta,
-} from './crawldb-writer.ts';
+} from './crawldb/writer.ts';
 import {defineJob, type Task, type TaskContext, type TaskResult} from './job.ts';
 
 interface DedupParams {

@@ -3,10 +3,10 @@ import {join} from 'node:path';
 import {type DemoServer, type SeenRequest, startDemoServer} from '../lib/demo/server.ts';
 import {demoFacts, demoHosts} from '../lib/demo/web.ts';
 import {CrawlError, systemCode} from '../lib/errors.ts';
-import {initCrawl} from './init-crawl.ts';
-import {configFile} from './open-config.ts';
-import {openReader, type ReadSettings} from './read-crawl.ts';
-import {readSql} from './sql-file.ts';
+import {initCrawl} from './config/init-crawl.ts';
+import {configFile} from './config/open.ts';
+import {openReader, type ReadSettings} from './read/crawl.ts';
+import {readSql} from './runner/sql-file.ts';
 
 export {demoSeeds} from '../lib/demo/web.ts';
 

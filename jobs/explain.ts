@@ -14,11 +14,11 @@ import type {SegmentInfo} from '../lib/store/manifest-types.ts';
 import {withQuarantine} from '../lib/traps/quarantine.ts';
 import {identify} from '../lib/url/keys.ts';
 import {explainUrl} from '../lib/url/normalize.ts';
-import {explainSelections, type SelectionVerdict} from './explain-selection.ts';
-import {type CrawlReader, openReader, type ReadSettings} from './read-crawl.ts';
-import {readHostRules} from './read-host-rules.ts';
-import {readPolicies} from './read-policies.ts';
-import {readQuarantine} from './read-quarantine.ts';
+import {readPolicies} from './config/policies.ts';
+import {explainSelections, type SelectionVerdict} from './explain/selection.ts';
+import {type CrawlReader, openReader, type ReadSettings} from './read/crawl.ts';
+import {readHostRules} from './read/host-rules.ts';
+import {readQuarantine} from './read/quarantine.ts';
 
 /** All that a crawl knows of one URL. Lists are the newest rows, newest first. */
 export interface Explanation {

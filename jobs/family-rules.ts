@@ -4,7 +4,7 @@ import type {FileRef} from '../lib/store/manifest-types.ts';
 import {readTable} from '../lib/store/parquet-read.ts';
 import {type Family, familiesOf, familyKey} from '../lib/traps/family.ts';
 import {defineJob, type Task, type TaskContext, type TaskResult} from './job.ts';
-import {openReader, type ReadSettings} from './read-crawl.ts';
+import {openReader, type ReadSettings} from './read/crawl.ts';
 
 const options = {
   url: {kind: 'text', doc: 'A URL of the family, or its place and pattern with a space between.'},

@@ -7,13 +7,13 @@ import type {FileRef} from '../lib/store/manifest-types.ts';
 import {readTable} from '../lib/store/parquet-read.ts';
 import type {Snapshot} from '../lib/store/store.ts';
 import {urlPolicy} from '../lib/url/normalize.ts';
-import {contactRule} from './contact-rule.ts';
-import {mergeHosts} from './fetch-hosts.ts';
-import {type FetchParams, fetchTask} from './fetch-task.ts';
-import {readCredentials, readProxies} from './http-credentials.ts';
+import {contactRule} from './config/contact-rule.ts';
+import {readPolicyTexts} from './config/policy-texts.ts';
+import {heldPolicy} from './config/url-policy.ts';
+import {mergeHosts} from './fetch/hosts.ts';
+import {type FetchParams, fetchTask} from './fetch/task.ts';
+import {readCredentials, readProxies} from './http/credentials.ts';
 import {defineJob, type Task, type TaskResult} from './job.ts';
-import {readPolicyTexts} from './policy-texts.ts';
-import {heldPolicy} from './url-policy.ts';
 
 /**
  * Gets the URLs of a segment, politely (Nutch: Fetcher): one task a partition of the fetchlist, then one that

@@ -8,16 +8,16 @@ import type {Database} from '../lib/store/duckdb.ts';
 import type {FileRef} from '../lib/store/manifest-types.ts';
 import {identify} from '../lib/url/keys.ts';
 import {normalizeUrl, urlPolicy} from '../lib/url/normalize.ts';
-import {type DatabaseParams, databaseParams, openTaskDatabase, rowsTable} from './crawldb-writer.ts';
+import {type PolicyTexts, readPolicyTexts} from './config/policy-texts.ts';
+import {heldPolicy} from './config/url-policy.ts';
+import {type DatabaseParams, databaseParams, openTaskDatabase, rowsTable} from './crawldb/writer.ts';
 import {defineJob, type Task, type TaskContext, type TaskResult} from './job.ts';
-import {type PolicyTexts, readPolicyTexts} from './policy-texts.ts';
-import {type SeedSource, seedLines, seedSources} from './seed-lines.ts';
-import {openSegments} from './selection-open.ts';
-import {hostPolicy, type selectionOptions, selectionRules} from './selection-rules.ts';
-import {prepareSelection, type SelectionInput, selectionTables} from './selection-steps.ts';
-import {forecastOf, type MadeSegment, writeFetchlist} from './selection-write.ts';
-import {readSql} from './sql-file.ts';
-import {heldPolicy} from './url-policy.ts';
+import {readSql} from './runner/sql-file.ts';
+import {type SeedSource, seedLines, seedSources} from './seeds/lines.ts';
+import {openSegments} from './selection/open.ts';
+import {hostPolicy, type selectionOptions, selectionRules} from './selection/rules.ts';
+import {prepareSelection, type SelectionInput, selectionTables} from './selection/steps.ts';
+import {forecastOf, type MadeSegment, writeFetchlist} from './selection/write.ts';
 
 const sql = readSql(import.meta.url, './freegen.sql', ['judged', 'chosen']);
 

@@ -8,20 +8,20 @@ import type {CutOff, Forecast} from '../lib/selection/selection.ts';
 import type {Database} from '../lib/store/duckdb.ts';
 import type {FileRef, SegmentInfo} from '../lib/store/manifest-types.ts';
 import {withQuarantine} from '../lib/traps/quarantine.ts';
-import {readCandidates} from './crawldb-candidates.ts';
+import {type PolicyTexts, readPolicyTexts} from './config/policy-texts.ts';
+import {readCandidates} from './crawldb/candidates.ts';
 import {
   type DatabaseParams,
   databaseParams,
   openPlanDatabase,
   openTaskDatabase,
   rowsTable,
-} from './crawldb-writer.ts';
-import {refuseOutOfScope} from './generate-scope.ts';
+} from './crawldb/writer.ts';
 import {defineJob, type Task, type TaskContext, type TaskResult} from './job.ts';
-import {type PolicyTexts, readPolicyTexts} from './policy-texts.ts';
-import {readQuarantine} from './read-quarantine.ts';
-import {openSegments} from './selection-open.ts';
-import {hostPolicy, selectionOptions, selectionRules} from './selection-rules.ts';
+import {readQuarantine} from './read/quarantine.ts';
+import {openSegments} from './selection/open.ts';
+import {hostPolicy, selectionOptions, selectionRules} from './selection/rules.ts';
+import {refuseOutOfScope} from './selection/scope.ts';
 import {
   countRows,
   cutsOf,
@@ -36,8 +36,8 @@ import {
   type SelectionInput,
   selectionSql,
   tablesOf,
-} from './selection-steps.ts';
-import {forecastOf, type MadeSegment, writeFetchlist} from './selection-write.ts';
+} from './selection/steps.ts';
+import {forecastOf, type MadeSegment, writeFetchlist} from './selection/write.ts';
 
 interface GenerateParams extends SelectionInput {
   readonly partitions: number;

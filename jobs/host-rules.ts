@@ -6,9 +6,9 @@ import {type HostRuleRow, hostrules} from '../lib/schema/hostdb.ts';
 import type {FileRef} from '../lib/store/manifest-types.ts';
 import {readTable} from '../lib/store/parquet-read.ts';
 import {hostKey} from '../lib/url/keys.ts';
-import {ruleTargetOf, ruleTargetOptions} from './host-name.ts';
+import {readPolicies} from './config/policies.ts';
+import {ruleTargetOf, ruleTargetOptions} from './host/name.ts';
 import {defineJob, type Task, type TaskContext, type TaskResult} from './job.ts';
-import {readPolicies} from './read-policies.ts';
 
 const options = {
   host: {kind: 'text', doc: 'Host that the rule is about.'},

@@ -9,6 +9,8 @@ import type {Database} from '../lib/store/duckdb.ts';
 import type {FileRef} from '../lib/store/manifest-types.ts';
 import {identify} from '../lib/url/keys.ts';
 import {normalizeUrl, type UrlPolicy, urlPolicy} from '../lib/url/normalize.ts';
+import {type PolicyTexts, readPolicyTexts} from './config/policy-texts.ts';
+import {heldPolicy} from './config/url-policy.ts';
 import {
   compactBuckets,
   compactionEdit,
@@ -22,12 +24,10 @@ import {
   openTaskDatabase,
   rowsTable,
   writeDelta,
-} from './crawldb-writer.ts';
+} from './crawldb/writer.ts';
 import {defineJob, type Task, type TaskContext, type TaskResult} from './job.ts';
-import {type PolicyTexts, readPolicyTexts} from './policy-texts.ts';
-import {type SeedSource, seedLines, seedSources} from './seed-lines.ts';
-import {readSql} from './sql-file.ts';
-import {heldPolicy} from './url-policy.ts';
+import {readSql} from './runner/sql-file.ts';
+import {type SeedSource, seedLines, seedSources} from './seeds/lines.ts';
 
 const sql = readSql(import.meta.url, './inject.sql', ['decide', 'delta', 'seeds']);
 

@@ -9,10 +9,10 @@ import {
   inlinksSlot,
   openTaskDatabase,
   rowsTable,
-} from './crawldb-writer.ts';
+} from './crawldb/writer.ts';
 import {defineJob, type Task, type TaskContext, type TaskResult} from './job.ts';
-import {inlinksAfter, type LinkWork, linksAfter} from './linkdb-writer.ts';
-import {readSql} from './sql-file.ts';
+import {inlinksAfter, type LinkWork, linksAfter} from './linkdb/writer.ts';
+import {readSql} from './runner/sql-file.ts';
 
 const sql = readSql(import.meta.url, './invertlinks.sql', [
   'told',

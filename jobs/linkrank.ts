@@ -17,9 +17,9 @@ import {
   openTaskDatabase,
   rowsTable,
   writeRows,
-} from './crawldb-writer.ts';
+} from './crawldb/writer.ts';
 import {defineJob, type Task, type TaskContext, type TaskResult} from './job.ts';
-import {readSql} from './sql-file.ts';
+import {readSql} from './runner/sql-file.ts';
 
 const sql = readSql(import.meta.url, './linkrank.sql', [
   'page_edge',

@@ -4,9 +4,9 @@ import {CrawlError} from '../lib/errors.ts';
 import {openCrawl} from '../lib/store/crawl.ts';
 import type {FileRef, SegmentInfo} from '../lib/store/manifest-types.ts';
 import type {Snapshot} from '../lib/store/store.ts';
-import {databaseParams, filesOf, nextRevision} from './crawldb-writer.ts';
+import {databaseParams, filesOf, nextRevision} from './crawldb/writer.ts';
 import {defineJob} from './job.ts';
-import {type MergeParams, type MergeSource, mergeAll, mergedTables} from './merge-task.ts';
+import {type MergeParams, type MergeSource, mergeAll, mergedTables} from './merge/task.ts';
 
 /**
  * Takes other crawls into this one (Nutch: CrawlDbMerger, LinkDbMerger, SegmentMerger): rows of a URL become one, links

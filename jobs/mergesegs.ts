@@ -1,7 +1,6 @@
 import {CrawlError} from '../lib/errors.ts';
 import type {FileRef, SegmentInfo} from '../lib/store/manifest-types.ts';
 import type {Snapshot} from '../lib/store/store.ts';
-import {checkCondition, describedCaptures} from './capture-where.ts';
 import {
   compactBuckets,
   compactionEdit,
@@ -14,14 +13,15 @@ import {
   isCompaction,
   nextRevision,
   openPlanDatabase,
-} from './crawldb-writer.ts';
+} from './crawldb/writer.ts';
 import {defineJob} from './job.ts';
 import {
   type MergedSegment,
   type MergesegsParams,
   mergeSegments,
   type SourceSegment,
-} from './mergesegs-task.ts';
+} from './mergesegs/task.ts';
+import {checkCondition, describedCaptures} from './read/capture-where.ts';
 
 /**
  * Several segments into one (Nutch: SegmentMerger): of each URL the newest capture, and the newest with a payload; links

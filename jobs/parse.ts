@@ -12,13 +12,13 @@ import {readTable} from '../lib/store/parquet-read.ts';
 import {isGivenName} from '../lib/store/parses.ts';
 import type {Snapshot} from '../lib/store/store.ts';
 import {urlPolicy} from '../lib/url/normalize.ts';
-import {describeExtractors, type ExtractorOrder, threadOf} from './extract-describe.ts';
+import {readPolicyTexts} from './config/policy-texts.ts';
+import {heldPolicy} from './config/url-policy.ts';
+import {describeExtractors, type ExtractorOrder, threadOf} from './extract/describe.ts';
 import {defineJob, type Task, type TaskResult} from './job.ts';
-import {extractorsBeside, extractWrites} from './parse-extractors.ts';
-import type {ParseParams} from './parse-task.ts';
-import {checkTrial, cutRanges, type RowRange, selectRows} from './parse-where.ts';
-import {readPolicyTexts} from './policy-texts.ts';
-import {heldPolicy} from './url-policy.ts';
+import {extractorsBeside, extractWrites} from './parse/extractors.ts';
+import type {ParseParams} from './parse/task.ts';
+import {checkTrial, cutRanges, type RowRange, selectRows} from './parse/where.ts';
 
 /** Rows of a task, at most. Chosen: its two files come to 20 to 200 MB. */
 const rowsPerTask = 10_000;
@@ -75,7 +75,7 @@ export const parse = defineJob({
     },
   },
   locks: () => ['parse'],
-  worker: new URL(`./parse-task${extname(import.meta.url)}`, import.meta.url),
+  worker: new URL(`./parse/task${extname(import.meta.url)}`, import.meta.url),
 
   async plan(options, effects) {
     const {snapshot, config, store, log} = effects;
@@ -189,7 +189,7 @@ export const parse = defineJob({
   },
 
   async run(task, ctx) {
-    const {runTask} = await import('./parse-task.ts');
+    const {runTask} = await import('./parse/task.ts');
     return runTask(task, ctx);
   },
 

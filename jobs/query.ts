@@ -9,11 +9,11 @@ import type {Snapshot} from '../lib/store/store.ts';
 import {bindSnapshot} from '../lib/store/views.ts';
 import {hostKey, urlKey} from '../lib/url/keys.ts';
 import {normalizeUrl} from '../lib/url/normalize.ts';
-import {defineFunctions} from './query-functions.ts';
-import {defineLive, fillLive, namesLive, unfinished} from './query-live.ts';
-import {expandKeys, explained, isExplain} from './query-text.ts';
-import {type CrawlReader, openReader, type ReadSettings, readSnapshot} from './read-crawl.ts';
-import {readPolicies} from './read-policies.ts';
+import {readPolicies} from './config/policies.ts';
+import {defineFunctions} from './query/functions.ts';
+import {defineLive, fillLive, namesLive, unfinished} from './query/live.ts';
+import {expandKeys, explained, isExplain} from './query/text.ts';
+import {type CrawlReader, openReader, type ReadSettings, readSnapshot} from './read/crawl.ts';
 
 /** SQL over a crawl, for reading only. */
 export interface QuerySession {

@@ -170,7 +170,7 @@ SELECT * REPLACE (
 )
 FROM renamed;
 
--- Rows that take part in it, as they will be and as they were; what jobs/crawldb-repeats.sql looks at.
+-- Rows that take part in it, as they will be and as they were; what jobs/crawldb/repeats.sql looks at.
 CREATE TABLE touched AS SELECT c.* FROM current_row c SEMI JOIN merged USING (host_key, url_key);
 CREATE VIEW former_row AS
 SELECT c.* FROM crawldb c SEMI JOIN moved m ON m.old_host_key = c.host_key AND m.old_url_key = c.url_key

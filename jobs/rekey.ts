@@ -8,7 +8,8 @@ import type {Database} from '../lib/store/duckdb.ts';
 import type {FileRef} from '../lib/store/manifest-types.ts';
 import {identify} from '../lib/url/keys.ts';
 import {normalizeUrl, type UrlPolicy, urlPolicy} from '../lib/url/normalize.ts';
-import {markTouched} from './crawldb-repeats.ts';
+import {type PolicyTexts, readPolicyTexts} from './config/policy-texts.ts';
+import {markTouched} from './crawldb/repeats.ts';
 import {
   countsOf,
   type DatabaseParams,
@@ -18,10 +19,9 @@ import {
   openTaskDatabase,
   rowsTable,
   writeBase,
-} from './crawldb-writer.ts';
+} from './crawldb/writer.ts';
 import {defineJob, type Task, type TaskContext, type TaskResult} from './job.ts';
-import {type PolicyTexts, readPolicyTexts} from './policy-texts.ts';
-import {readSql} from './sql-file.ts';
+import {readSql} from './runner/sql-file.ts';
 
 const sql = readSql(import.meta.url, './rekey.sql', [
   'urls',
@@ -37,7 +37,7 @@ const sql = readSql(import.meta.url, './rekey.sql', [
   'refusals',
 ]);
 
-const {one} = readSql(import.meta.url, './crawldb-one.sql', ['one']);
+const {one} = readSql(import.meta.url, './crawldb/one.sql', ['one']);
 
 /** Due time of a row whose URL is none by the present policy, or not wanted: it is never asked for. */
 const never = new Date(Date.UTC(9999, 11, 31));

@@ -11,7 +11,7 @@ import {boundsOf} from '../lib/schedule/from-config.ts';
 import {type RecordedVisit, replayedWeb} from '../lib/schedule/replayed-web.ts';
 import {type ChangingPage, optimum, type Simulation} from '../lib/schedule/simulate.ts';
 import {seededRandom, syntheticWeb, type WebKind} from '../lib/schedule/synthetic-web.ts';
-import {openReader, type ReadSettings} from './read-crawl.ts';
+import {openReader, type ReadSettings} from './read/crawl.ts';
 
 /** What a simulation is asked for. Rates are changes a day. */
 export interface SimulationRequest {

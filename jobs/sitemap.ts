@@ -9,6 +9,8 @@ import type {FileRef} from '../lib/store/manifest-types.ts';
 import {hostOf} from '../lib/url/host.ts';
 import {identify} from '../lib/url/keys.ts';
 import {normalizeUrl, type UrlPolicy, urlPolicy} from '../lib/url/normalize.ts';
+import {type PolicyTexts, readPolicyTexts} from './config/policy-texts.ts';
+import {heldPolicy} from './config/url-policy.ts';
 import {
   compactBuckets,
   compactionEdit,
@@ -22,11 +24,9 @@ import {
   openTaskDatabase,
   rowsTable,
   writeDelta,
-} from './crawldb-writer.ts';
+} from './crawldb/writer.ts';
 import {defineJob, type Task, type TaskContext, type TaskResult} from './job.ts';
-import {type PolicyTexts, readPolicyTexts} from './policy-texts.ts';
-import {readSql} from './sql-file.ts';
-import {heldPolicy} from './url-policy.ts';
+import {readSql} from './runner/sql-file.ts';
 
 const sql = readSql(import.meta.url, './sitemap.sql', ['lineage', 'origins', 'decide', 'delta', 'outcomes']);
 

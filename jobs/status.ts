@@ -5,7 +5,7 @@ import {type RunRow, runs} from '../lib/schema/runs.ts';
 import {type LockOwner, lockHolder} from '../lib/store/lock.ts';
 import type {Manifest, SegmentInfo} from '../lib/store/manifest-types.ts';
 import {readTable} from '../lib/store/parquet-read.ts';
-import {readSnapshot} from './read-crawl.ts';
+import {readSnapshot} from './read/crawl.ts';
 
 export type {Manifest, SegmentInfo} from '../lib/store/manifest-types.ts';
 

@@ -62,7 +62,7 @@ WHERE discovered_from IS NOT NULL AND coalesce(fetch_time, discovered_time) < $b
   AND (status = 'orphan' OR (status = 'gone' AND (reason IS NULL OR list_contains(string_split($failures, ','), reason))));
 
 -- step: current_row
--- The crawldb as it will be, and the rows that change as they will be and as they were; what jobs/crawldb-repeats.sql
+-- The crawldb as it will be, and the rows that change as they will be and as they were; what jobs/crawldb/repeats.sql
 -- looks at.
 CREATE VIEW touched AS SELECT * FROM changed ANTI JOIN purged USING (host_key, url_key);
 CREATE VIEW current_row AS

@@ -7,7 +7,8 @@ import {makeScope, type Stay} from '../lib/scope/scope.ts';
 import type {Database} from '../lib/store/duckdb.ts';
 import type {FileRef} from '../lib/store/manifest-types.ts';
 import type {Snapshot} from '../lib/store/store.ts';
-import {type DedupRules, markTouched} from './crawldb-repeats.ts';
+import {type PolicyTexts, readPolicyTexts} from './config/policy-texts.ts';
+import {type DedupRules, markTouched} from './crawldb/repeats.ts';
 import {
   compactBuckets,
   compactionEdit,
@@ -22,10 +23,9 @@ import {
   rowsTable,
   writeBase,
   writeDelta,
-} from './crawldb-writer.ts';
+} from './crawldb/writer.ts';
 import {defineJob, type Task, type TaskContext, type TaskResult} from './job.ts';
-import {type PolicyTexts, readPolicyTexts} from './policy-texts.ts';
-import {readSql} from './sql-file.ts';
+import {readSql} from './runner/sql-file.ts';
 
 const sql = readSql(import.meta.url, './tidydb.sql', [
   'urls',

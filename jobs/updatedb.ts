@@ -6,6 +6,8 @@ import {scheduleRules} from '../lib/schedule/rules.ts';
 import type {FileRef, SegmentInfo} from '../lib/store/manifest-types.ts';
 import type {Snapshot} from '../lib/store/store.ts';
 import {urlPolicy} from '../lib/url/normalize.ts';
+import {readPolicyTexts} from './config/policy-texts.ts';
+import {heldPolicy} from './config/url-policy.ts';
 import {
   compactBuckets,
   compactionEdit,
@@ -17,14 +19,12 @@ import {
   inlinksSlot,
   isCompaction,
   nextRevision,
-} from './crawldb-writer.ts';
+} from './crawldb/writer.ts';
 import {defineJob, type JobEffects} from './job.ts';
-import {readPolicyTexts} from './policy-texts.ts';
-import {otherLinks} from './updatedb-lost.ts';
-import {priceOf} from './updatedb-price.ts';
-import type {SegmentMode, UpdateParams} from './updatedb-step.ts';
-import {updateTask} from './updatedb-task.ts';
-import {heldPolicy} from './url-policy.ts';
+import {otherLinks} from './updatedb/lost.ts';
+import {priceOf} from './updatedb/price.ts';
+import type {SegmentMode, UpdateParams} from './updatedb/step.ts';
+import {updateTask} from './updatedb/task.ts';
 
 /**
  * Fetched segments into the crawldb (Nutch: CrawlDb update). Several at once, in any order, give the same crawldb.

@@ -5,9 +5,9 @@ import {
   filesOf,
   openTaskDatabase,
   summaryOfHosts,
-} from './crawldb-writer.ts';
+} from './crawldb/writer.ts';
 import {defineJob, type Task, type TaskContext, type TaskResult} from './job.ts';
-import {readSql} from './sql-file.ts';
+import {readSql} from './runner/sql-file.ts';
 
 const sql = readSql(import.meta.url, './updatehostdb.sql', ['hoststats', 'changes']);
 

@@ -1,5 +1,5 @@
-import type {ExtractCheck, ExtractTrial} from '../../jobs/extract-check.ts';
-import type {PolicyTexts} from '../../jobs/policy-texts.ts';
+import type {PolicyTexts} from '../../jobs/config/policy-texts.ts';
+import type {ExtractCheck, ExtractTrial} from '../../jobs/extract/check.ts';
 import {type CheckedLink, checkParse, type ParseCheck} from '../../lib/parse/check.ts';
 import {normalizeUrl, type UrlPolicy} from '../../lib/url/normalize.ts';
 import {BadQuestion, type Checker, type CheckSettings, optionalText, type Question} from '../checker.ts';

@@ -1,4 +1,4 @@
-import {readPolicyTexts} from '../../jobs/policy-texts.ts';
+import {readPolicyTexts} from '../../jobs/config/policy-texts.ts';
 import type {Effects} from '../../lib/effects.ts';
 import {CrawlError} from '../../lib/errors.ts';
 import {checkSitemap, type SitemapCheck} from '../../lib/sitemap/check.ts';
@@ -55,7 +55,7 @@ export async function remoteSitemap(
   {dir, config}: CheckSettings,
   effects: Effects,
 ): Promise<Question> {
-  const {fetchOne} = await import('../../jobs/fetch-one.ts'); // the network: files do without
+  const {fetchOne} = await import('../../jobs/fetch/one.ts'); // the network: files do without
   const texts = await readPolicyTexts(config, dir);
   const fetched = await fetchOne(url, 'sitemap', {config, texts, dir}, effects);
   if ('failure' in fetched)

@@ -2,8 +2,8 @@ import {createReadStream, readFileSync} from 'node:fs';
 import {readFile} from 'node:fs/promises';
 import {resolve} from 'node:path';
 import {buffer} from 'node:stream/consumers';
-import {readPolicyTexts} from '../../jobs/policy-texts.ts';
-import {readPolicies} from '../../jobs/read-policies.ts';
+import {readPolicies} from '../../jobs/config/policies.ts';
+import {readPolicyTexts} from '../../jobs/config/policy-texts.ts';
 import {loadConfig} from '../../lib/config/load.ts';
 import {CrawlError, systemCode} from '../../lib/errors.ts';
 import {hopTypes} from '../../lib/schema/status.ts';
@@ -128,7 +128,7 @@ async function checkerOf(
     const trial =
       files.length === 0
         ? undefined
-        : await (await import('../../jobs/extract-check.ts')).tryExtractors(files, {
+        : await (await import('../../jobs/extract/check.ts')).tryExtractors(files, {
             ...settings,
             texts,
             effects,

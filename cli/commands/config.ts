@@ -1,5 +1,5 @@
-import {configReport} from '../../jobs/config-report.ts';
-import {settingsByName} from '../../jobs/open-config.ts';
+import {settingsByName} from '../../jobs/config/open.ts';
+import {configReport} from '../../jobs/config/report.ts';
 import {CrawlError} from '../../lib/errors.ts';
 import {nearest} from '../../lib/nearest.ts';
 import {defineCommand} from '../command.ts';

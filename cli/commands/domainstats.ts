@@ -1,4 +1,4 @@
-import {domainLevels, domainStatsSql} from '../../jobs/read-hosts.ts';
+import {domainLevels, domainStatsSql} from '../../jobs/read/hosts.ts';
 import {defineCommand} from '../command.ts';
 import {answerQuery, readerOptions} from '../query-output.ts';
 

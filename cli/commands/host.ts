@@ -1,8 +1,8 @@
-import {describeGroup, describeHost} from '../../jobs/describe-host.ts';
-import {isOneHost, ruleTargetOf} from '../../jobs/host-name.ts';
+import {readPolicies} from '../../jobs/config/policies.ts';
+import {describeGroup, describeHost} from '../../jobs/host/describe.ts';
+import {isOneHost, ruleTargetOf} from '../../jobs/host/name.ts';
 import {checkHostRule, type HostRuleText, hostRules} from '../../jobs/host-rules.ts';
-import type {ReadSettings} from '../../jobs/read-crawl.ts';
-import {readPolicies} from '../../jobs/read-policies.ts';
+import type {ReadSettings} from '../../jobs/read/crawl.ts';
 import {CrawlError} from '../../lib/errors.ts';
 import {type CommandContext, defineCommand} from '../command.ts';
 import {groupText, hostAnswer, hostText, ruleText} from '../host-text.ts';

@@ -1,5 +1,5 @@
 import {resolve} from 'node:path';
-import {initCrawl} from '../../jobs/init-crawl.ts';
+import {initCrawl} from '../../jobs/config/init-crawl.ts';
 import {defineCommand} from '../command.ts';
 
 export const command = defineCommand({

@@ -1,5 +1,5 @@
+import type {MergedSegment} from '../../jobs/mergesegs/task.ts';
 import {mergesegs} from '../../jobs/mergesegs.ts';
-import type {MergedSegment} from '../../jobs/mergesegs-task.ts';
 import {closing, counterOf} from '../closing.ts';
 import {defineCommand} from '../command.ts';
 import {close, dryRun, dryRunOption, without} from '../job-command.ts';

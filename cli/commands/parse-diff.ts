@@ -1,5 +1,5 @@
-import {readSnapshot} from '../../jobs/read-crawl.ts';
-import {diffViews, parseDiffSql} from '../../jobs/read-parses.ts';
+import {readSnapshot} from '../../jobs/read/crawl.ts';
+import {diffViews, parseDiffSql} from '../../jobs/read/parses.ts';
 import {checkParseName} from '../../lib/store/parses.ts';
 import {defineCommand} from '../command.ts';
 import {answerQuery, readerOptions} from '../query-output.ts';

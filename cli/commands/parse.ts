@@ -1,8 +1,8 @@
 import {resolve} from 'node:path';
+import {dropParse} from '../../jobs/parse/drop.ts';
+import {useParse} from '../../jobs/parse/use.ts';
 import {parse} from '../../jobs/parse.ts';
-import {dropParse} from '../../jobs/parse-drop.ts';
-import {useParse} from '../../jobs/parse-use.ts';
-import {readSnapshot} from '../../jobs/read-crawl.ts';
+import {readSnapshot} from '../../jobs/read/crawl.ts';
 import {CrawlError} from '../../lib/errors.ts';
 import {listParses} from '../../lib/store/parses.ts';
 import {type CommandContext, defineCommand} from '../command.ts';

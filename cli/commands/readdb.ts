@@ -1,4 +1,4 @@
-import {readSnapshot} from '../../jobs/read-crawl.ts';
+import {readSnapshot} from '../../jobs/read/crawl.ts';
 import {
   dumpSql,
   hostStatusSql,
@@ -9,7 +9,7 @@ import {
   scanStatistics,
   topSql,
   urlSql,
-} from '../../jobs/read-crawldb.ts';
+} from '../../jobs/read/crawldb.ts';
 import {CrawlError} from '../../lib/errors.ts';
 import type {OptionDeclarations, OptionValues} from '../../lib/options.ts';
 import {type CommandContext, defineCommand} from '../command.ts';

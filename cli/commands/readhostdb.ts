@@ -1,6 +1,6 @@
-import {hostNameOf} from '../../jobs/host-name.ts';
-import {homepagesSql, hostsSql} from '../../jobs/read-hosts.ts';
-import {readPolicies} from '../../jobs/read-policies.ts';
+import {readPolicies} from '../../jobs/config/policies.ts';
+import {hostNameOf} from '../../jobs/host/name.ts';
+import {homepagesSql, hostsSql} from '../../jobs/read/hosts.ts';
 import {defineCommand} from '../command.ts';
 import {oneMode} from '../modes.ts';
 import {answerQuery, readerOptions} from '../query-output.ts';

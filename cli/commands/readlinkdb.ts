@@ -5,7 +5,7 @@ import {
   linksSql,
   mostLinkedSql,
   ranksSql,
-} from '../../jobs/read-links.ts';
+} from '../../jobs/read/links.ts';
 import {CrawlError} from '../../lib/errors.ts';
 import {rankLevels} from '../../lib/schema/linkrank.ts';
 import {defineCommand} from '../command.ts';

@@ -1,11 +1,11 @@
-import {readSnapshot} from '../../jobs/read-crawl.ts';
+import {readSnapshot} from '../../jobs/read/crawl.ts';
 import {
   partOfUrlSql,
   partSql,
   type SegmentPart,
   segmentListSql,
   segmentParts,
-} from '../../jobs/read-segments.ts';
+} from '../../jobs/read/segments.ts';
 import {CrawlError} from '../../lib/errors.ts';
 import {type CommandContext, defineCommand} from '../command.ts';
 import {exitCodes} from '../exit-codes.ts';

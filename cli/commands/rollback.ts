@@ -1,4 +1,4 @@
-import {keptManifests} from '../../jobs/kept-manifests.ts';
+import {keptManifests} from '../../jobs/rollback/kept-manifests.ts';
 import {type RollbackChanges, rollback} from '../../jobs/rollback.ts';
 import {CrawlError} from '../../lib/errors.ts';
 import {closing} from '../closing.ts';

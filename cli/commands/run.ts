@@ -1,11 +1,11 @@
 import {access} from 'node:fs/promises';
 import {join, resolve} from 'node:path';
+import {initCrawl} from '../../jobs/config/init-crawl.ts';
+import {configFile} from '../../jobs/config/open.ts';
 import {fetch} from '../../jobs/fetch.ts';
 import {generate} from '../../jobs/generate.ts';
-import {initCrawl} from '../../jobs/init-crawl.ts';
 import {inject} from '../../jobs/inject.ts';
-import {configFile} from '../../jobs/open-config.ts';
-import type {RunReport} from '../../jobs/run-job.ts';
+import type {RunReport} from '../../jobs/runner/run-job.ts';
 import {CrawlError, systemCode} from '../../lib/errors.ts';
 import {counterOf} from '../closing.ts';
 import {type CommandContext, defineCommand} from '../command.ts';
@@ -154,7 +154,7 @@ class Rounds {
   }
 
   async manifest() {
-    const {readSnapshot} = await import('../../jobs/read-crawl.ts');
+    const {readSnapshot} = await import('../../jobs/read/crawl.ts');
     return (await readSnapshot(this.#dir)).manifest;
   }
 

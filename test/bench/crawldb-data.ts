@@ -1,4 +1,4 @@
-import {writeBucket} from '../../jobs/crawldb-writer.ts';
+import {writeBucket} from '../../jobs/crawldb/writer.ts';
 import {defineJob, type TaskContext} from '../../jobs/job.ts';
 import {bucketsFor} from '../../lib/crawldb/compaction.ts';
 import {rangeOf} from '../../lib/crawldb/layout.ts';

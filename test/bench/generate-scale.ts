@@ -9,9 +9,9 @@
 import {writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {parseArgs} from 'node:util';
-import {embeddedExecutor} from '../../jobs/executor.ts';
 import {generate} from '../../jobs/generate.ts';
-import {runJob} from '../../jobs/run-job.ts';
+import {embeddedExecutor} from '../../jobs/runner/executor.ts';
+import {runJob} from '../../jobs/runner/run-job.ts';
 import {loadConfig} from '../../lib/config/load.ts';
 import {FetchHosts} from '../../lib/fetcher/hosts.ts';
 import {FetchQueues, type HostQueue} from '../../lib/fetcher/queues.ts';

@@ -230,7 +230,7 @@ test('a folder without crawl.yaml is no crawl; tables without a manifest are a d
 });
 
 test('a folder that cannot be made is an error at once, and manifests that are no folder are named', async (t) => {
-  const {initCrawl} = await import('../../jobs/init-crawl.ts');
+  const {initCrawl} = await import('../../jobs/config/init-crawl.ts');
   if (process.platform === 'linux')
     await assert.rejects(initCrawl('/proc/no-such/crawl'), {code: 'NOT_WRITABLE'});
   const dir = join(await temporaryFolder(t), 'a', 'b');

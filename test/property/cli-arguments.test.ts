@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import fc from 'fast-check';
 import {parseArguments} from '../../cli/arguments.ts';
-import {expandKeys} from '../../jobs/query-text.ts';
+import {expandKeys} from '../../jobs/query/text.ts';
 import {loadConfig} from '../../lib/config/load.ts';
 import {CrawlError} from '../../lib/errors.ts';
 import {formatValue, parseText} from '../../lib/kinds.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {compact} from '../../jobs/compact.ts';
-import {candidateRule} from '../../jobs/crawldb-candidates.ts';
+import {candidateRule} from '../../jobs/crawldb/candidates.ts';
 import {generate} from '../../jobs/generate.ts';
 import {newRow} from '../../lib/crawldb/row.ts';
 import type {CrawlDatum} from '../../lib/schema/crawldb.ts';

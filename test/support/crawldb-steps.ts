@@ -1,4 +1,4 @@
-import {compactionTask} from '../../jobs/crawldb-compact.ts';
+import {compactionTask} from '../../jobs/crawldb/compact.ts';
 import {
   compactBuckets,
   compactionEdit,
@@ -10,7 +10,7 @@ import {
   openTaskDatabase,
   rowsTable,
   writeDelta,
-} from '../../jobs/crawldb-writer.ts';
+} from '../../jobs/crawldb/writer.ts';
 import {defineJob} from '../../jobs/job.ts';
 import type {CompactionPlan} from '../../lib/crawldb/compaction.ts';
 import {type CrawlDatum, crawldb} from '../../lib/schema/crawldb.ts';

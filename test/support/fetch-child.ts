@@ -1,8 +1,8 @@
 /** The fetch job as a process of its own, to be killed: `fetch-child.ts DIR SETTING…`. */
 import {realEffects} from '../../jobs/effects.ts';
-import {embeddedExecutor} from '../../jobs/executor.ts';
 import {fetch} from '../../jobs/fetch.ts';
-import {runJob} from '../../jobs/run-job.ts';
+import {embeddedExecutor} from '../../jobs/runner/executor.ts';
+import {runJob} from '../../jobs/runner/run-job.ts';
 import {loopbackConfig} from './fetch-crawl.ts';
 
 const [dir, ...settings] = process.argv.slice(2);

@@ -1,9 +1,9 @@
 /** A crawl with a fetchlist, and the fetch job in it on the real clock. */
 import type {TestContext} from 'node:test';
 import {realEffects} from '../../jobs/effects.ts';
-import {embeddedExecutor} from '../../jobs/executor.ts';
 import {fetch} from '../../jobs/fetch.ts';
-import {type RunReport, runJob} from '../../jobs/run-job.ts';
+import {embeddedExecutor} from '../../jobs/runner/executor.ts';
+import {type RunReport, runJob} from '../../jobs/runner/run-job.ts';
 import {loadConfig} from '../../lib/config/load.ts';
 import type {Config} from '../../lib/config/settings.ts';
 import type {Log} from '../../lib/effects.ts';

@@ -1,7 +1,7 @@
 import type {TestContext} from 'node:test';
-import {embeddedExecutor} from '../../jobs/executor.ts';
 import {defineJob, type Job} from '../../jobs/job.ts';
-import {type RunReport, runJob} from '../../jobs/run-job.ts';
+import {embeddedExecutor} from '../../jobs/runner/executor.ts';
+import {type RunReport, runJob} from '../../jobs/runner/run-job.ts';
 import {loadConfig} from '../../lib/config/load.ts';
 import type {Config} from '../../lib/config/settings.ts';
 import type {OptionDeclarations, OptionValues} from '../../lib/options.ts';

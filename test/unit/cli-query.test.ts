@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import {existsSync, readdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {test} from 'node:test';
-import {expandKeys, explained, isExplain} from '../../jobs/query-text.ts';
+import {expandKeys, explained, isExplain} from '../../jobs/query/text.ts';
 import {urlKey} from '../../lib/url/keys.ts';
 import {crawl, temporaryFolder} from '../support/cli.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import {type TestContext, test} from 'node:test';
 import {compact} from '../../jobs/compact.ts';
-import {readCandidates} from '../../jobs/crawldb-candidates.ts';
+import {readCandidates} from '../../jobs/crawldb/candidates.ts';
 import {inject} from '../../jobs/inject.ts';
 import {newRow} from '../../lib/crawldb/row.ts';
 import type {CrawlDatum} from '../../lib/schema/crawldb.ts';

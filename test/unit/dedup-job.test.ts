@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {dedup} from '../../jobs/dedup.ts';
-import {embeddedExecutor} from '../../jobs/executor.ts';
 import {generate} from '../../jobs/generate.ts';
 import {inject} from '../../jobs/inject.ts';
-import {runJob} from '../../jobs/run-job.ts';
+import {embeddedExecutor} from '../../jobs/runner/executor.ts';
+import {runJob} from '../../jobs/runner/run-job.ts';
 import {updatedb} from '../../jobs/updatedb.ts';
 import {newRow} from '../../lib/crawldb/row.ts';
 import type {CrawlDatum} from '../../lib/schema/crawldb.ts';

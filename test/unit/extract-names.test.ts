@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import {mkdir, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {test} from 'node:test';
-import {digestOf} from '../../jobs/extract-source.ts';
+import {digestOf} from '../../jobs/extract/source.ts';
 import {readDeclaration, readsType} from '../../lib/extract/declaration.ts';
 import {importsOf} from '../../lib/extract/imports.ts';
 import {isTaken, reservedWords} from '../../lib/extract/reserved.ts';

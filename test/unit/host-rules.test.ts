@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
-import {ruleTargetOf} from '../../jobs/host-name.ts';
+import {ruleTargetOf} from '../../jobs/host/name.ts';
 import {hostRules} from '../../jobs/host-rules.ts';
 import {type HostRule, HostRules, isAbout} from '../../lib/fetcher/host-rules.ts';
 import {FetchHosts} from '../../lib/fetcher/hosts.ts';

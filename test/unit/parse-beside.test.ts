@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
-import {cutRanges} from '../../jobs/parse-where.ts';
+import {cutRanges} from '../../jobs/parse/where.ts';
 import {crawl as command} from '../support/cli.ts';
 import {type JobHarness, jobHarness} from '../support/job-harness.ts';
 import {commitFetched} from '../support/parse-captures.ts';

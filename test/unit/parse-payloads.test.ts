@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import {join} from 'node:path';
 import {type TestContext, test} from 'node:test';
-import {PayloadGroups} from '../../jobs/parse-payloads.ts';
+import {PayloadGroups} from '../../jobs/parse/payloads.ts';
 import {type ContentRow, content} from '../../lib/schema/content.ts';
 import {createTableFile} from '../../lib/store/parquet.ts';
 import {temporaryFolder} from '../support/temporary-crawl.ts';

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
-import {embeddedExecutor} from '../../jobs/executor.ts';
 import {generate} from '../../jobs/generate.ts';
 import {inject} from '../../jobs/inject.ts';
 import {invertlinks} from '../../jobs/invertlinks.ts';
 import type {Job} from '../../jobs/job.ts';
 import {rekey} from '../../jobs/rekey.ts';
-import {runJob} from '../../jobs/run-job.ts';
+import {embeddedExecutor} from '../../jobs/runner/executor.ts';
+import {runJob} from '../../jobs/runner/run-job.ts';
 import {updatedb} from '../../jobs/updatedb.ts';
 import {loadConfig} from '../../lib/config/load.ts';
 import {newRow} from '../../lib/crawldb/row.ts';

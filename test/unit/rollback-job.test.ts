@@ -4,7 +4,7 @@ import {join} from 'node:path';
 import {test} from 'node:test';
 import {generate} from '../../jobs/generate.ts';
 import {inject} from '../../jobs/inject.ts';
-import {keptManifests} from '../../jobs/kept-manifests.ts';
+import {keptManifests} from '../../jobs/rollback/kept-manifests.ts';
 import {rollback} from '../../jobs/rollback.ts';
 import {updatedb} from '../../jobs/updatedb.ts';
 import {defaultOptions} from '../support/default-options.ts';

@@ -268,8 +268,8 @@ test('links decided by other rules are decided anew by today’s', async (t) => 
 });
 
 async function runWith(other: JobHarness, crawl: JobHarness): Promise<void> {
-  const {runJob} = await import('../../jobs/run-job.ts');
-  const {embeddedExecutor} = await import('../../jobs/executor.ts');
+  const {runJob} = await import('../../jobs/runner/run-job.ts');
+  const {embeddedExecutor} = await import('../../jobs/runner/executor.ts');
   const settings = {
     dir: crawl.dir,
     config: other.config,

@@ -3,8 +3,8 @@ import {writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {test} from 'node:test';
 import {pathToFileURL} from 'node:url';
-import {embeddedExecutor} from '../../jobs/executor.ts';
 import type {Job, Skip, Task} from '../../jobs/job.ts';
+import {embeddedExecutor} from '../../jobs/runner/executor.ts';
 import {temporaryCrawl, testEffects} from '../support/temporary-crawl.ts';
 
 /** A job whose tasks are done by a module written for the test. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
-import {lookAfter, lookMs, type WatchedPiece, WorkWatch} from '../../jobs/worker-watch.ts';
+import {lookAfter, lookMs, type WatchedPiece, WorkWatch} from '../../jobs/runner/worker-watch.ts';
 
 test('what one side writes the other reads, whatever its letters', () => {
   const thread = new WorkWatch();

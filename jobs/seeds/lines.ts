@@ -1,0 +1,99 @@
+import {createReadStream} from 'node:fs';
+import {access, constants} from 'node:fs/promises';
+import {createInterface} from 'node:readline';
+import {PassThrough, pipeline, Readable} from 'node:stream';
+import {createGunzip} from 'node:zlib';
+import {CrawlError, systemCode} from '../../lib/errors.ts';
+
+/** Where seed lines come from: a file, or a text that was read already (standard input, arguments). */
+export type SeedSource =
+  | {readonly name: string; readonly path: string}
+  | {readonly name: string; readonly text: string};
+
+/** The sources that a command names: files, `-` for standard input, and URLs as arguments. */
+export async function seedSources(
+  files: readonly string[],
+  urls: readonly string[],
+  stdin: Readable,
+): Promise<readonly SeedSource[]> {
+  const sources: SeedSource[] = [];
+  for (const file of new Set(files)) {
+    if (file === '-') {
+      sources.push({name: '-', text: await readOnce(stdin)});
+      continue;
+    }
+    try {
+      await access(file, constants.R_OK);
+    } catch (error) {
+      throw unreadable(file, error);
+    }
+    sources.push({name: file, path: file});
+  }
+  if (urls.length > 0) sources.push({name: 'argument', text: urls.join('\n')});
+  return sources;
+}
+
+/** Texts of streams that were read: a job that is planned again finds its standard input here. */
+const texts = new WeakMap<Readable, string>();
+
+async function readOnce(stream: Readable): Promise<string> {
+  let text = texts.get(stream);
+  if (text === undefined) {
+    text = '';
+    stream.setEncoding('utf8');
+    for await (const piece of stream) text += piece as string; // with an encoding pieces are strings
+    texts.set(stream, text);
+  }
+  return text;
+}
+
+/** Lines with their numbers, from 1. Files may be compressed by gzip, whatever their name. */
+export async function* seedLines(source: SeedSource): AsyncGenerator<{line: number; text: string}> {
+  const input = 'path' in source ? await openPlain(source.path) : Readable.from([source.text]);
+  let line = 0;
+  try {
+    for await (const text of createInterface({input, crlfDelay: Number.POSITIVE_INFINITY})) {
+      line++;
+      yield {line, text: line === 1 ? text.replace(/^\uFEFF/, '') : text};
+    }
+  } catch (error) {
+    throw unreadable(source.name, error);
+  }
+}
+
+async function openPlain(path: string): Promise<Readable> {
+  let magic: Buffer;
+  try {
+    magic = await firstBytes(path);
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+  const output = new PassThrough();
+  const stages = magic[0] === 0x1f && magic[1] === 0x8b ? [createGunzip()] : []; // RFC 1952, 2.3.1
+  // A failure of any stage reaches the reader of the last one.
+  pipeline([createReadStream(path), ...stages, output], () => undefined);
+  return output;
+}
+
+async function firstBytes(path: string): Promise<Buffer> {
+  for await (const piece of createReadStream(path, {end: 1})) return piece as Buffer; // no encoding: Buffers
+  return Buffer.alloc(0);
+}
+
+function unreadable(name: string, error: unknown): CrawlError {
+  const why = systemCode(error) ?? (error instanceof Error ? error.message : String(error));
+  const damaged = why === 'Z_BUF_ERROR' || why === 'Z_DATA_ERROR'; // zlib: the stream ends early, or is no stream
+  return new CrawlError(
+    'INPUT_UNREADABLE',
+    damaged
+      ? `${name} is torn, or not gzip (${why})`
+      : why === 'EISDIR'
+        ? `${name} is a folder; wanted is a file of seeds, or a URL`
+        : `${name} cannot be read (${why})`,
+    {
+      facts: {file: name},
+      cause: error,
+      ...(damaged ? {hint: 'Get the file anew; nothing of it was added.'} : {}),
+    },
+  );
+}

@@ -1,0 +1,591 @@
+-- The outcome of fetched segments, merged into the crawldb. jobs/updatedb/task.ts and the files beside it run the steps in this order.
+-- Views: crawldb, captures (fetch), parse, outlinks, seeds, hoststate, hoststats.
+-- Table segs (segment, mode, parse_id): apply (outcomes and links), reparse (signatures and links of a segment applied
+-- before), history (applied before; read for URLs whose outcomes come late).
+
+-- step: outcomes
+-- One row for each outcome of a URL: its own, or that of a redirect that led to it. Few rows: what the round fetched.
+CREATE TABLE outcome AS
+SELECT
+  c.host_key, c.url_key, c.url, c.kind, c.hop, c.origin_url, c.depth, c.seed,
+  c.segment, c.status, c.reason, c.fetch_time, c.fetch_status, c.fetch_redirect,
+  c.content_digest, c.content_segment, c.content_mime_type, c.etag, c.last_modified,
+  p.status AS parse_status, p.reason AS parse_reason, p.signature, p.text_signature, p.simhash, p.canonical_url,
+  h.next_allowed_time AS host_allowed,
+  s.mode
+FROM captures c
+JOIN segs s USING (segment)
+LEFT JOIN parse p USING (segment, capture_id)
+LEFT JOIN hoststate h ON h.host_key = c.host_key
+WHERE s.mode = 'apply' AND c.kind IN ('page', 'hop', 'sitemap', 'imported');
+
+-- What is known of the URLs asked for, numbered in order of key.
+CREATE TABLE visited_key AS
+SELECT host_key, url_key, row_number() OVER (ORDER BY host_key, url_key) - 1 AS n, false AS late
+FROM (SELECT DISTINCT host_key, url_key FROM outcome);
+
+CREATE TABLE old_row AS
+SELECT * FROM crawldb_of('visited_key');
+
+-- step: late
+-- URLs whose row holds newer outcomes than these: all their outcomes are read again.
+UPDATE visited_key SET late = true
+FROM (
+  SELECT DISTINCT o.host_key, o.url_key
+  FROM outcome o JOIN old_row r USING (host_key, url_key)
+  WHERE o.fetch_time < r.fetch_time OR o.segment < r.updated_segment
+) l
+WHERE visited_key.host_key = l.host_key AND visited_key.url_key = l.url_key;
+
+INSERT INTO outcome
+SELECT
+  c.host_key, c.url_key, c.url, c.kind, c.hop, c.origin_url, c.depth, c.seed,
+  c.segment, c.status, c.reason, c.fetch_time, c.fetch_status, c.fetch_redirect,
+  c.content_digest, c.content_segment, c.content_mime_type, c.etag, c.last_modified,
+  p.status, p.reason, p.signature, p.text_signature, p.simhash, p.canonical_url,
+  h.next_allowed_time,
+  s.mode
+FROM captures c
+JOIN segs s USING (segment)
+SEMI JOIN (SELECT host_key, url_key FROM visited_key WHERE late) v USING (host_key, url_key)
+LEFT JOIN parse p USING (segment, capture_id)
+LEFT JOIN hoststate h ON h.host_key = c.host_key
+WHERE s.mode = 'history' AND c.kind IN ('page', 'hop', 'sitemap', 'imported');
+
+-- step: origins
+-- Where a redirect led on from, for targets that the crawldb does not know; and the scope and tag of seeds.
+CREATE TABLE origin AS
+SELECT o.segment, o.url AS origin_url, max(r.score) AS score, min(r.depth) AS depth
+FROM outcome o JOIN old_row r USING (host_key, url_key)
+WHERE o.kind <> 'hop'
+GROUP BY ALL;
+
+CREATE TABLE seed_fact AS
+SELECT url AS seed, arg_max(tag, injected_time) AS tag, arg_max(scope, injected_time) AS scope
+FROM seeds WHERE outcome IN ('added', 'updated')
+GROUP BY url;
+
+-- step: batch
+-- Outcomes of some URLs with all that the state machine looks at, in order of URL and time. $first, $last.
+SELECT
+  v.n, v.late, o.*,
+  g.score AS origin_score, f.tag AS seed_tag, f.scope AS seed_scope
+FROM outcome o
+JOIN visited_key v USING (host_key, url_key)
+LEFT JOIN origin g USING (segment, origin_url)
+LEFT JOIN seed_fact f USING (seed)
+WHERE v.n BETWEEN $first AND $last
+ORDER BY v.n, o.fetch_time, o.segment, o.hop, o.kind;
+
+-- step: old_batch
+SELECT v.n, r.* FROM old_row r JOIN visited_key v USING (host_key, url_key)
+WHERE v.n BETWEEN $first AND $last;
+
+-- step: current
+-- The crawldb as it is so far: changed rows in place of the old.
+CREATE VIEW current_row AS
+SELECT c.* FROM crawldb c ANTI JOIN changed d USING (host_key, url_key)
+UNION ALL
+SELECT * FROM changed;
+
+-- The same for the keys in a table: what rounds ask, since it reads further columns of those rows alone.
+CREATE MACRO current_of(keys) AS TABLE
+SELECT * FROM crawldb_beside(keys, 'changed')
+UNION ALL
+SELECT d.* FROM changed d SEMI JOIN query_table(keys) k USING (host_key, url_key);
+
+-- URLs that were met as outcomes first: targets of redirects.
+CREATE TABLE met AS
+SELECT host_key, url_host_registered_domain, seed, hop_type FROM changed ANTI JOIN old_row USING (host_key, url_key);
+
+-- step: reparsed
+-- The newest parsed capture of each URL in each segment parsed anew.
+CREATE TABLE reparsed AS
+WITH one AS (
+  SELECT
+    p.host_key, p.url_key, p.segment, p.status AS parse_status, p.reason AS parse_reason,
+    p.signature, p.text_signature, p.simhash, p.canonical_url
+  FROM parse p
+  JOIN segs s USING (segment)
+  JOIN captures c USING (segment, capture_id)
+  WHERE s.mode = 'reparse'
+  QUALIFY row_number() OVER (
+    PARTITION BY p.segment, p.host_key, p.url_key ORDER BY c.fetch_time DESC, p.capture_id
+  ) = 1
+)
+SELECT row_number() OVER (ORDER BY o.host_key, o.url_key) - 1 AS n, o.*
+FROM one o SEMI JOIN (SELECT host_key, url_key, last_success_segment AS segment FROM current_row) r
+USING (host_key, url_key, segment);
+
+-- step: reparsed_batch
+SELECT * FROM reparsed WHERE n BETWEEN $first AND $last ORDER BY n;
+
+-- step: reparsed_rows
+SELECT p.n, r.* FROM current_row r
+JOIN (SELECT n, host_key, url_key FROM reparsed WHERE n BETWEEN $first AND $last) p USING (host_key, url_key);
+
+-- step: family_visits
+-- Pages that these segments asked for, and none before: what they show of their families. Failures of the host say
+-- nothing about a page.
+CREATE TABLE family_visit AS
+WITH page AS (
+  SELECT c.host_key, c.url_key, c.url, c.fetch_time, c.url_host_name, c.url_host_registered_domain, p.simhash
+  FROM captures c
+  JOIN segs s USING (segment)
+  LEFT JOIN parse p USING (segment, capture_id)
+  WHERE s.mode = 'apply' AND c.kind = 'page' AND c.status IN ('success', 'gone')
+  QUALIFY row_number() OVER (PARTITION BY c.host_key, c.url_key ORDER BY c.fetch_time, c.segment) = 1
+)
+SELECT p.*, r.discovered_from
+FROM page p
+JOIN (SELECT host_key, url_key, discovered_from FROM changed) r USING (host_key, url_key)
+ANTI JOIN (SELECT host_key, url_key FROM old_row WHERE fetch_time IS NOT NULL) o USING (host_key, url_key);
+
+-- step: families_met
+-- Families of the places that were met.
+SELECT f.* FROM families f
+WHERE f.place IN (SELECT url_host_name FROM family_visit)
+  OR f.place IN (SELECT '*.' || url_host_registered_domain FROM family_visit)
+ORDER BY f.place, f.pattern;
+
+-- step: next_families
+CREATE TABLE next_family AS
+SELECT * FROM families f
+WHERE NOT (f.place IN (SELECT url_host_name FROM family_visit)
+  OR f.place IN (SELECT '*.' || url_host_registered_domain FROM family_visit))
+UNION ALL
+SELECT * FROM family_changed;
+
+-- step: doubtful
+-- Links that other rules decided than those of today. Scope is decided anew; what a page itself says holds.
+CREATE TABLE doubtful AS
+SELECT
+  row_number() OVER () - 1 AS n,
+  l.to_host_key, l.to_url_key, l.to_url, l.to_host_name, l.to_registered_domain,
+  l.from_host_key, l.from_url_key, l.from_url, l.fetch_time, l.depth, l.seed, l.hop_type, l.kind, l.rel, l.lastmod, l.sitemap_priority, l.sitemap_changefreq,
+  coalesce(p.robots_nofollow, false) AS page_nofollow, f.scope AS seed_scope
+FROM outlinks l
+JOIN segs s USING (segment, parse_id)
+LEFT JOIN parse p USING (segment, capture_id)
+LEFT JOIN seed_fact f ON f.seed = l.seed
+WHERE s.mode IN ('apply', 'reparse')
+  AND l.rules_digest <> $digest
+  AND l.to_url_key IS NOT NULL
+  AND (l.accepted OR list_contains(string_split($scope_reasons, ','), l.reason));
+
+-- step: links
+-- Accepted links of the segments, as a view: each step reads the columns it needs, and nothing wide is held. Redirects
+-- that fetch saw are among them, whether parsed or not. Table today (digest): the rules of today.
+CREATE VIEW accepted_link AS
+SELECT
+  l.to_host_key, l.to_url_key, l.from_host_key, l.from_url_key, l.fetch_time, l.depth, l.hop_type,
+  l.to_url, l.to_host_name, l.to_registered_domain, l.from_url, l.seed,
+  l.kind = 'sitemap' AND l.rel IS NOT NULL AS names_sitemap, l.lastmod, l.sitemap_priority, l.sitemap_changefreq
+FROM outlinks l
+JOIN segs s USING (segment, parse_id)
+JOIN today d ON d.digest = l.rules_digest
+WHERE s.mode IN ('apply', 'reparse') AND l.accepted AND l.to_url_key IS NOT NULL
+UNION ALL
+SELECT
+  l.to_host_key, l.to_url_key, l.from_host_key, l.from_url_key, l.fetch_time, l.depth, l.hop_type,
+  l.to_url, l.to_host_name, l.to_registered_domain, l.from_url, l.seed,
+  l.kind = 'sitemap' AND l.rel IS NOT NULL, l.lastmod, l.sitemap_priority, l.sitemap_changefreq
+FROM doubtful l SEMI JOIN verdict v USING (n)
+UNION ALL
+SELECT
+  to_host_key, to_url_key, from_host_key, from_url_key, fetch_time, depth, 'R',
+  to_url, to_host_name, to_registered_domain, from_url, seed, false, NULL, NULL, NULL
+FROM redirect;
+
+-- step: sources
+-- Pages that link, numbered by two orders: lineage (fewest links from a seed, then the seed's URL) and discovery
+-- (time, then the page's URL). The score handed on is the page's times $decay; a redirect hands on all of it.
+CREATE TABLE found AS
+SELECT
+  from_host_key, from_url_key, from_host_key AS host_key, from_url_key AS url_key, fetch_time, depth, hop_type,
+  min(from_url) AS from_url, min(seed) AS seed
+FROM accepted_link
+GROUP BY ALL;
+
+CREATE TABLE source AS
+WITH known AS (
+  SELECT host_key, url_key, score, status, sitemap_depth FROM current_of('found')
+)
+SELECT
+  f.* EXCLUDE (host_key, url_key),
+  coalesce(CASE WHEN isfinite(k.score) THEN k.score WHEN k.score IS NOT NULL THEN 0 END, $score) * CASE WHEN f.hop_type = 'R' THEN 1 ELSE $decay END AS score,
+  coalesce(k.status = 'duplicate', false) AND NOT $follow_duplicates AS repeated,
+  coalesce(k.sitemap_depth, 0) + 1 AS sitemap_depth,
+  dense_rank() OVER (ORDER BY f.depth, f.seed NULLS LAST) AS lineage,
+  row_number() OVER (ORDER BY f.fetch_time, f.from_url, f.hop_type, f.depth) AS discovery
+FROM found f LEFT JOIN known k ON k.host_key = f.from_host_key AND k.url_key = f.from_url_key;
+
+-- step: targets
+-- Each target once, by its key. URLs are hashed (for this run only) to find those that share a key pair; their
+-- strings are kept for the new ones alone. Of the known ones too no text is kept that only few of them need.
+CREATE TABLE target AS
+SELECT
+  l.to_host_key AS host_key, l.to_url_key AS url_key,
+  min(s.lineage) FILTER (NOT s.repeated) AS lineage,
+  min(s.discovery) FILTER (NOT s.repeated) AS discovery,
+  max(s.score) FILTER (NOT s.repeated) AS score,
+  min(s.sitemap_depth) FILTER (l.names_sitemap AND NOT s.repeated) AS sitemap_depth,
+  min(hash(l.to_url)) AS least_hash, max(hash(l.to_url)) AS greatest_hash
+FROM accepted_link l JOIN source s USING (from_host_key, from_url_key, fetch_time, depth, hop_type)
+GROUP BY ALL;
+
+CREATE TABLE known_target AS
+SELECT
+  host_key, url_key, hash(url) AS url_hash, score, depth, seed, fetch_time, discovered_time, sitemap_depth, status
+FROM current_of('target');
+
+-- Known URLs of which a sitemap, or a feed of their host, states a change since their last fetch; and when that was
+-- seen. A time later than that is a mistake of its writer.
+CREATE TABLE hint AS
+SELECT k.host_key, k.url_key, min(l.fetch_time) AS seen_time
+FROM accepted_link l JOIN known_target k ON k.host_key = l.to_host_key AND k.url_key = l.to_url_key
+WHERE l.lastmod > k.fetch_time AND l.lastmod <= l.fetch_time
+  AND (l.hop_type = 'S' OR l.from_host_key = l.to_host_key)
+GROUP BY ALL;
+
+-- New targets with their strings. Two URLs of one key pair: the first in order stays.
+CREATE TABLE fresh AS
+WITH wanted AS (
+  SELECT * FROM target ANTI JOIN known_target USING (host_key, url_key)
+), named AS (
+  SELECT
+    to_host_key AS host_key, to_url_key AS url_key, min(to_url) AS url,
+    any_value(to_host_name) AS url_host_name,
+    any_value(to_registered_domain) AS url_host_registered_domain,
+    max(sitemap_priority) AS sitemap_priority,
+    -- Nutch's lengths; never is the longest interval that there is
+    min(CASE sitemap_changefreq
+      WHEN 'always' THEN 0 WHEN 'hourly' THEN 3600 WHEN 'daily' THEN 86400 WHEN 'weekly' THEN 604800
+      WHEN 'monthly' THEN 2592000 WHEN 'yearly' THEN 31536000 WHEN 'never' THEN 2147483647
+    END) AS sitemap_interval_s
+  FROM accepted_link SEMI JOIN (SELECT host_key AS to_host_key, url_key AS to_url_key FROM wanted)
+  USING (to_host_key, to_url_key)
+  GROUP BY 1, 2
+)
+SELECT w.lineage, w.discovery, w.score, w.sitemap_depth, n.*
+FROM wanted w JOIN named n USING (host_key, url_key);
+
+-- step: admit
+-- New URLs that are added, and why the others are not. $hints: what sitemaps say of priority (0.5 is an ordinary page)
+-- and changefreq sets score and interval, within $min_interval_s and $max_interval_s. $max_host, $max_domain, $max_seed:
+-- known URLs, -1 for no end. $max_depth: of links of a host that gives content of its own; the others' is less ($yield).
+-- $max_sitemap_depth: index files in a row; $max_sitemaps: known sitemaps of a host.
+CREATE TABLE lineage AS
+SELECT s.lineage, min(s.depth) AS depth, min(s.seed) AS seed, min(f.tag) AS tag
+FROM source s LEFT JOIN seed_fact f USING (seed)
+GROUP BY s.lineage;
+
+CREATE TABLE judged AS
+WITH known_host AS (
+  SELECT host_key, url_host_registered_domain, sum(urls) AS urls
+  FROM (
+    SELECT host_key, url_host_registered_domain, urls FROM hoststats
+    UNION ALL
+    SELECT host_key, url_host_registered_domain, 1 FROM met
+  )
+  GROUP BY ALL
+), known_domain AS (
+  SELECT url_host_registered_domain, sum(urls) AS urls FROM known_host GROUP BY ALL
+), known_seed AS (
+  SELECT seed, sum(urls) AS urls
+  FROM (
+    SELECT seed, urls FROM seedstats
+    UNION ALL
+    SELECT seed, 1 FROM met
+    WHERE hop_type <> 'I' AND seed IS NOT NULL
+  )
+  GROUP BY seed
+), known_sitemap AS (
+  SELECT host_key, count(*) AS sitemaps
+  FROM (SELECT host_key FROM current_row WHERE sitemap_depth IS NOT NULL)
+  SEMI JOIN (SELECT host_key FROM fresh WHERE sitemap_depth IS NOT NULL) USING (host_key)
+  GROUP BY ALL
+), in_host AS (
+  SELECT
+    f.*, l.depth, l.seed, l.tag,
+    f.sitemap_depth IS NULL OR (
+      f.sitemap_depth <= $max_sitemap_depth
+      AND coalesce(k.sitemaps, 0) + row_number() OVER (
+        PARTITION BY f.host_key, f.sitemap_depth IS NULL ORDER BY f.sitemap_depth, f.score DESC, f.url_key
+      ) <= $max_sitemaps
+    ) AS fits_sitemaps,
+    $max_host < 0 OR coalesce(h.urls, 0)
+      + row_number() OVER (PARTITION BY f.host_key ORDER BY f.score DESC, l.depth, f.url_key) <= $max_host AS fits_host
+  FROM fresh f
+  JOIN lineage l USING (lineage)
+  LEFT JOIN (SELECT host_key, sum(urls) AS urls FROM known_host GROUP BY ALL) h USING (host_key)
+  LEFT JOIN known_sitemap k USING (host_key)
+), in_domain AS (
+  SELECT
+    i.*,
+    i.fits_host AND ($max_domain < 0 OR coalesce(d.urls, 0)
+      + sum(i.fits_host::INTEGER) OVER (
+        PARTITION BY i.url_host_registered_domain ORDER BY i.score DESC, i.depth, i.url_key, i.host_key
+        ROWS UNBOUNDED PRECEDING
+      ) <= $max_domain) AS fits_domain
+  FROM in_host i LEFT JOIN known_domain d USING (url_host_registered_domain)
+), in_seed AS (
+  SELECT
+    i.* EXCLUDE (fits_domain),
+    i.fits_domain AND ($max_seed < 0 OR i.seed IS NULL OR coalesce(k.urls, 0)
+      + sum(i.fits_domain::INTEGER) OVER (
+        PARTITION BY i.seed ORDER BY i.score DESC, i.depth, i.url_key, i.host_key
+        ROWS UNBOUNDED PRECEDING
+      ) <= $max_seed) AS fits
+  FROM in_domain i LEFT JOIN known_seed k USING (seed)
+), low_yield AS (
+  -- Of 20 pages less than a fifth of its own (chosen): then as deep as that share of the fifth says, at least to 2
+  SELECT host_key, greatest(2, floor($max_depth * recent_new / recent_pages / 0.2)) AS most_depth
+  FROM hoststats
+  WHERE $yield AND recent_pages >= 20 AND recent_new < 0.2 * recent_pages
+)
+SELECT
+  d.*, s.fetch_time AS discovered_time, s.from_url AS discovered_from, s.hop_type,
+  CASE
+    WHEN NOT $additions THEN 'no_additions'
+    WHEN NOT d.fits_sitemaps THEN 'sitemap_limit'
+    WHEN NOT d.fits THEN 'over_budget'
+    WHEN d.depth > y.most_depth THEN 'low_yield'
+  END AS reason
+FROM in_seed d JOIN source s USING (discovery) LEFT JOIN low_yield y USING (host_key);
+
+-- step: hosts_of_candidates
+-- Hosts of new URLs, to be held against the rules by hand.
+SELECT host_key, any_value(url_host_name) AS url_host_name FROM judged WHERE reason IS NULL GROUP BY host_key ORDER BY host_key;
+
+-- step: blocked
+UPDATE judged SET reason = 'host_blocked' FROM blocked_host b
+WHERE judged.host_key = b.host_key AND judged.reason IS NULL;
+
+-- step: trap_candidates
+-- New URLs at places where some family is closed.
+SELECT host_key, url_key, url FROM judged
+WHERE reason IS NULL
+  AND (url_host_name IN (SELECT place FROM closed_place)
+    OR '*.' || url_host_registered_domain IN (SELECT place FROM closed_place))
+ORDER BY url, url_key;
+
+-- step: trapped
+-- Those of closed families are not added, and counted with their family.
+UPDATE judged SET reason = 'trap' FROM trapped t
+WHERE judged.host_key = t.host_key AND judged.url_key = t.url_key;
+
+UPDATE next_family SET refused = next_family.refused + t.n
+FROM (SELECT place, pattern, count(*) AS n FROM trapped GROUP BY ALL) t
+WHERE next_family.place = t.place AND next_family.pattern = t.pattern;
+
+-- step: add
+-- The others are.
+INSERT INTO changed BY NAME
+SELECT
+  host_key, url_key, url, url_host_name, url_host_registered_domain,
+  'unfetched' AS status, score * CASE WHEN $hints THEN 0.5 + coalesce(sitemap_priority, 0.5) ELSE 1 END AS score, depth, seed, tag, hop_type, discovered_time, discovered_from,
+  discovered_time AS next_fetch_time, CASE
+    WHEN $hints AND sitemap_interval_s IS NOT NULL
+      THEN least(greatest(sitemap_interval_s, $min_interval_s), $max_interval_s)
+    ELSE $interval_s
+  END AS fetch_interval_s, false AS fixed_interval,
+  0 AS retries, 0 AS visits, 0 AS changes, 0 AS inlinks, 0 AS revision, sitemap_depth
+FROM judged WHERE reason IS NULL;
+
+-- step: refusals
+-- New URLs that were not added, by reason; those of traps are counted before.
+SELECT reason, count(*)::BIGINT AS n FROM (
+  SELECT reason FROM judged WHERE reason <> 'trap'
+  UNION ALL
+  SELECT 'duplicate_source' FROM target ANTI JOIN known_target USING (host_key, url_key) WHERE discovery IS NULL
+  UNION ALL
+  SELECT 'key_clash' FROM target t LEFT JOIN known_target k USING (host_key, url_key)
+  WHERE t.least_hash <> t.greatest_hash OR t.least_hash <> coalesce(k.url_hash, t.least_hash)
+)
+GROUP BY reason ORDER BY reason;
+
+-- step: earlier
+-- Known URLs that these segments reach by fewer links, or saw earlier; and of those never fetched the ones that they
+-- value more; and those that an index file names as a sitemap. Seeds stay what they are. All three are least or greatest values, so that the order of segments does
+-- not matter; and as the score shrinks with each link, a URL that is found again from further away is not touched.
+CREATE TABLE better AS
+SELECT * FROM (
+  SELECT
+    k.host_key, k.url_key,
+    l.depth < k.depth OR (l.depth = k.depth AND l.seed < coalesce(k.seed, l.seed)) AS nearer,
+    s.fetch_time <= k.discovered_time AS maybe_sooner,
+    t.score > k.score AND k.fetch_time IS NULL AS dearer,
+    t.sitemap_depth < coalesce(k.sitemap_depth, $max_sitemap_depth + 1) AS indexed, t.sitemap_depth,
+    l.depth, l.seed, l.tag, t.score, s.fetch_time, s.from_url, s.hop_type
+  FROM known_target k
+  JOIN target t USING (host_key, url_key)
+  JOIN lineage l USING (lineage)
+  JOIN source s USING (discovery)
+)
+WHERE nearer OR maybe_sooner OR dearer OR indexed;
+
+CREATE TABLE earlier AS
+WITH found_again AS (
+  SELECT
+    c.*, b AS link,
+    b.fetch_time < c.discovered_time OR (b.fetch_time = c.discovered_time AND b.from_url < c.discovered_from) AS sooner
+  FROM current_of('better') c JOIN better b USING (host_key, url_key)
+  WHERE c.discovered_from IS NOT NULL
+)
+SELECT f.* EXCLUDE (link, sooner) REPLACE (
+  CASE WHEN link.nearer THEN link.depth ELSE depth END AS depth,
+  CASE WHEN link.nearer THEN link.seed ELSE seed END AS seed,
+  CASE WHEN link.nearer THEN link.tag ELSE tag END AS tag,
+  CASE WHEN sooner THEN link.fetch_time ELSE discovered_time END AS discovered_time,
+  CASE WHEN sooner THEN link.from_url ELSE discovered_from END AS discovered_from,
+  CASE WHEN sooner THEN link.hop_type ELSE hop_type END AS hop_type,
+  CASE WHEN sooner AND fetch_time IS NULL THEN least(link.fetch_time, next_fetch_time)
+    ELSE next_fetch_time END AS next_fetch_time,
+  CASE WHEN link.dearer THEN link.score ELSE score END AS score,
+  CASE WHEN link.indexed THEN link.sitemap_depth ELSE sitemap_depth END AS sitemap_depth
+)
+FROM found_again f
+WHERE link.nearer OR sooner OR link.dearer OR link.indexed;
+
+-- step: hinted
+-- Pages that are due sooner because a sitemap says that they have changed. Those that failed, that are refused, or
+-- whose interval was fixed by hand keep their time. $min_interval_s: between two fetches. A page whose hints were wrong
+-- before is moved up by a part of the way only: as many parts as its hints were right, one more each.
+CREATE TABLE hinted AS
+WITH moved AS (
+  SELECT
+    h.host_key, h.url_key, h.seen_time,
+    greatest(
+      h.seen_time + to_milliseconds((
+        (1 - (coalesce(c.hints_right, 0) + 1) / (coalesce(c.hints_followed, 0) + 1))
+        * greatest(epoch_ms(c.fetch_time) + c.fetch_interval_s * 1000::BIGINT - epoch_ms(h.seen_time), 0)
+      )::BIGINT),
+      c.fetch_time + to_seconds($min_interval_s)
+    ) AS due
+  FROM current_of('hint') c JOIN hint h USING (host_key, url_key)
+)
+SELECT c.* REPLACE (
+  m.due AS next_fetch_time,
+  least(coalesce(c.hinted_time, m.seen_time), m.seen_time) AS hinted_time
+)
+FROM current_of('hint') c JOIN moved m USING (host_key, url_key)
+WHERE c.status IN ('fetched', 'notmodified', 'duplicate', 'parse_failed')
+  AND (c.reason IS NULL OR c.status IN ('duplicate', 'parse_failed'))
+  AND c.retries = 0 AND NOT c.fixed_interval
+  AND c.next_fetch_time > m.due;
+
+-- step: rates
+-- Visited pages by estimated rate of change and score, in steps of 2^(1/4), for the price of a visit; and those without
+-- an estimate, or with a fixed interval, by what they take. $since: time of the last price.
+SELECT
+  CASE WHEN change_rate > 0 AND NOT fixed_interval THEN 2 ** (round(4 * log2(change_rate)) / 4) END AS change_rate,
+  CASE WHEN score > 0 AND isfinite(score) THEN 2 ** (round(4 * log2(score)) / 4) ELSE 0 END AS score,
+  count(*)::BIGINT AS pages,
+  sum(1.0 / greatest(fetch_interval_s, 1)) AS visits_per_s,
+  count(*) FILTER (visits > 1 AND fetch_time > $since::TIMESTAMPTZ)::BIGINT AS recent
+FROM current_row
+WHERE last_success_time IS NOT NULL AND status IN ('fetched', 'notmodified', 'duplicate', 'parse_failed')
+GROUP BY ALL
+ORDER BY ALL;
+
+-- step: yield
+-- Pages first asked for in these segments, and whether they brought content of their own: no error, not empty, no
+-- duplicate, and within its host and these segments no near-duplicate of another (a simhash that differs in 3 bits at
+-- most, as Manku, Jain and Das Sarma 2007; two such share one of four blocks of 16 bits).
+CREATE TABLE first_visit AS
+SELECT
+  o.host_key, o.url_key, o.simhash,
+  o.fetch_status IN (404, 410) AS dead,
+  o.status = 'success' AND coalesce(c.status, '') <> 'duplicate'
+    AND CASE p.status WHEN 'failed' THEN false WHEN 'skipped' THEN true ELSE coalesce(p.text_length > 0, true) END AS fine
+FROM outcome o
+LEFT JOIN (
+  SELECT segment, host_key, url_key, any_value(status) AS status, max(text_length) AS text_length FROM parse GROUP BY ALL
+) p USING (segment, host_key, url_key)
+LEFT JOIN old_row r USING (host_key, url_key)
+LEFT JOIN (SELECT host_key, url_key, status FROM changed) c USING (host_key, url_key)
+WHERE o.mode = 'apply' AND o.kind = 'page' AND r.last_success_time IS NULL AND coalesce(r.status, '') <> 'gone'
+  AND (o.status = 'success' OR (o.status = 'gone' AND o.fetch_status IS NOT NULL))
+QUALIFY row_number() OVER (PARTITION BY host_key, url_key ORDER BY o.fetch_time DESC, o.segment DESC) = 1;
+
+CREATE TABLE twin AS
+WITH block AS (
+  SELECT v.host_key, v.url_key, v.simhash, b.at, (v.simhash >> (16 * b.at)) & 65535 AS bits
+  FROM first_visit v, (SELECT unnest([0, 1, 2, 3])::UBIGINT AS at) b
+  WHERE v.fine AND v.simhash IS NOT NULL
+)
+SELECT DISTINCT a.host_key, a.url_key
+FROM block a JOIN block b ON a.host_key = b.host_key AND a.at = b.at AND a.bits = b.bits
+WHERE b.url_key < a.url_key AND bit_count(xor(a.simhash, b.simhash)) <= 3;
+
+-- step: counted
+-- What is added to the counts of hosts and seeds: pages fetched, bytes received, payloads not seen before, URLs refused.
+CREATE TABLE came AS
+SELECT
+  c.host_key, c.url_host_name, c.url_host_registered_domain, c.seed, c.content_length,
+  c.kind = 'page' AND c.status = 'success' AS success,
+  c.content_segment = c.segment AND row_number() OVER (
+    PARTITION BY c.segment, c.content_digest ORDER BY c.fetch_time, c.url_key, c.host_key, c.hop
+  ) = 1 AS novel
+FROM captures c JOIN segs s USING (segment)
+WHERE s.mode = 'apply';
+
+CREATE TABLE counted AS
+SELECT
+  host_key, min(url_host_name) AS url_host_name, min(url_host_registered_domain) AS url_host_registered_domain,
+  count(*) FILTER (success) AS pages_fetched,
+  coalesce(sum(content_length), 0)::BIGINT AS body_bytes,
+  0::BIGINT AS over_budget,
+  coalesce(sum(content_length) FILTER (novel), 0)::BIGINT AS novel_bytes,
+  0::BIGINT AS seen_pages, 0::BIGINT AS seen_new
+FROM came
+GROUP BY host_key
+UNION ALL
+SELECT host_key, min(url_host_name), min(url_host_registered_domain), 0, 0, count(*), 0, 0, 0
+FROM judged WHERE reason = 'over_budget'
+GROUP BY host_key
+UNION ALL
+SELECT
+  host_key, NULL, NULL, 0, 0, 0, 0, count(*),
+  -- A dead link leads nowhere and weighs nothing: the host is done with it, which is worth a quarter of a page (chosen)
+  count(*) FILTER (fine AND t.url_key IS NULL) + 0.25::DOUBLE * count(*) FILTER (NOT fine AND dead)
+FROM first_visit v LEFT JOIN twin t USING (host_key, url_key)
+GROUP BY host_key;
+
+CREATE TABLE seed_counted AS
+SELECT
+  seed, sum(pages_fetched)::BIGINT AS pages_fetched, sum(body_bytes)::BIGINT AS body_bytes,
+  sum(novel_bytes)::BIGINT AS novel_bytes, sum(over_budget)::BIGINT AS over_budget
+FROM (
+  SELECT
+    seed, success::INTEGER AS pages_fetched, coalesce(content_length, 0) AS body_bytes,
+    CASE WHEN novel THEN content_length ELSE 0 END AS novel_bytes, 0 AS over_budget
+  FROM came
+  UNION ALL
+  SELECT seed, 0, 0, 0, 1 FROM judged WHERE reason = 'over_budget'
+)
+WHERE seed IS NOT NULL
+GROUP BY seed;
+
+-- step: odd
+-- What was out of all bounds in these segments. $now: of the job; a fetch on another machine may have another clock. $web:
+-- when the web began. $hints, $min_interval_s, $max_interval_s: as for `add`.
+SELECT
+  (SELECT count(*) FROM outcome WHERE mode = 'apply' AND fetch_time > $now)::BIGINT AS clock_ahead_total,
+  l.lastmod_future_total, l.lastmod_ancient_total,
+  (SELECT count(*) FROM judged WHERE reason IS NULL AND $hints
+    AND sitemap_interval_s NOT BETWEEN $min_interval_s AND $max_interval_s)::BIGINT AS changefreq_bounded_total,
+  (SELECT count(*) FROM current_of('visited_key') WHERE NOT isfinite(score))::BIGINT AS scores_bounded_total
+FROM (
+  SELECT
+    count(*) FILTER (lastmod > fetch_time)::BIGINT AS lastmod_future_total,
+    count(*) FILTER (lastmod < $web)::BIGINT AS lastmod_ancient_total
+  FROM accepted_link WHERE lastmod IS NOT NULL
+) l;
+
+-- step: totals
+-- Table before_delta: the changed rows that were there before.
+SELECT
+  (SELECT count(*) FROM changed)::BIGINT AS changed,
+  (SELECT count(*) FROM changed ANTI JOIN before_delta USING (host_key, url_key))::BIGINT AS added;
