@@ -30,6 +30,8 @@ export interface ExtractionParams {
   readonly orders: readonly ExtractorOrder[];
   /** Longest time of one extractor for one page, ms. */
   readonly timeoutMs: number;
+  /** Longest time of a parse that an extractor asks for, ms; it is not the extractor's. */
+  readonly parseTimeoutMs: number;
   readonly options: PageOptions;
   readonly skip: readonly Skip[];
 }
@@ -110,8 +112,15 @@ export class Extraction {
 
   /** Runs all extractors on a page. */
   async page(capture: ExtractCapture, at: ExtractInput): Promise<void> {
+    let key = '';
     const page = new StoredPage({
       ...at,
+      parse: () => {
+        this.#ctx.guard?.(key, this.#params.parseTimeoutMs);
+        const parsed = at.parse();
+        this.#ctx.guard?.(key, this.#params.timeoutMs);
+        return parsed;
+      },
       captureId: capture.capture_id,
       segment: this.#params.segment,
       kind: capture.kind,
@@ -120,7 +129,7 @@ export class Extraction {
       options: this.#params.options,
     });
     for (const runner of this.#runners) {
-      const key = guardKey(capture.capture_id, runner.order.declaration.name);
+      key = guardKey(capture.capture_id, runner.order.declaration.name);
       const started = this.#ctx.monotonic();
       const outcome = this.#skipped(runner, key) ?? this.#run(runner, key, page);
       await this.#write(runner, capture, outcome, this.#ctx.monotonic() - started);

@@ -107,12 +107,14 @@ async function openOutput(params: ParseParams, ctx: TaskContext): Promise<TaskOu
   const {segment, parseId, parsed, extractors: orders, config, skip = []} = params;
   const {guard: _unguarded, ...quiet} = ctx;
   const worker = new ParseWorker(params, parsed ? quiet : ctx);
-  // Beside a parse that is there an extractor may ask for what a parse makes of the page, which has its own time.
-  const timeoutMs = config.parse.extractor_timeout + (parsed ? config.parse.timeout : 0);
+  const {extractor_timeout: timeoutMs, timeout: parseTimeoutMs} = config.parse;
   const extraction =
     orders.length === 0
       ? undefined
-      : await Extraction.open({segment, parseId, orders, timeoutMs, options: worker.options, skip}, ctx);
+      : await Extraction.open(
+          {segment, parseId, orders, timeoutMs, parseTimeoutMs, options: worker.options, skip},
+          ctx,
+        );
   return TaskOutput.open({segment, parseId, parsed}, worker, extraction, ctx);
 }
 

@@ -96,6 +96,24 @@ test('an exception, a wrong row and a hang are rows with a reason; the page is p
   assert.deepEqual(report.reasons, {extract_failed: 5, extract_timeout: 1, extract_limit: 1});
 });
 
+test('beside a parse that is there, what it asks of the page is not the time of an extractor', async (t) => {
+  const crawl = await fetchedCrawl(t, ['good', 'loops'], 'parse:\n  extractor_timeout: 2s\n');
+  await crawl.run(parse, none);
+  const file = await extractor(
+    crawl,
+    'late.mjs',
+    `if (page.parsed.title === 'loops') for (;;); return {a: page.parsed.title};`,
+  );
+  await crawl.run(parse, {...none, with: [file]});
+  const rows = await crawl.sql<{status: string; error: string | null}>(
+    'SELECT status, error FROM extractions ORDER BY status',
+  );
+  assert.deepEqual(rows, [
+    {status: 'failed', error: 'no end after 2000 ms'},
+    {status: 'success', error: null},
+  ]);
+});
+
 test('an extractor that always ends its thread is given up for the rest of the task, each page with its row', async (t) => {
   const names = Array.from({length: 8}, (_, at) => `p${at}`);
   const crawl = await fetchedCrawl(t, names);

@@ -104,8 +104,8 @@ test('a hostile web: each URL ends in a row that says what happened, and healthy
     `network.connect_to=*:80=127.0.0.1:${server.port}`,
     'politeness.max_per_ip=100',
     'politeness.max_rest=1s',
-    'fetch.idle_timeout=3s',
-    'fetch.total_timeout=5s',
+    'fetch.idle_timeout=6s',
+    'fetch.total_timeout=10s',
     'fetch.max_body=1MiB',
   ]);
   const healthy = Array.from({length: 20}, (_, index) => `http://healthy.test/${index}`);
