@@ -67,7 +67,7 @@ test('a round by hand: what each command says, and that each may be repeated', a
   assert.match(fetched.stderr, /parsed 1 page, \d links/);
   assert.deepEqual(fetched.stderr.match(/next: .*/g), ['next: crawl updatedb'], 'it parses by itself');
   assert.match((await crawl(cwd, ['fetch'])).stderr, /no segment waits to be fetched/);
-  assert.match((await crawl(cwd, ['drop', '--force', segment])).stderr, /dropping it loses its captures/);
+  assert.match((await crawl(cwd, ['drop', segment])).stderr, /dropping it loses its captures/);
   assert.match((await crawl(cwd, ['explain', `${origin}/a`])).stdout, /not applied; next: crawl updatedb/);
 
   const updated = await crawl(cwd, ['updatedb']);
@@ -187,7 +187,7 @@ test('a fetch without contact leaves this machine alone; a dry run does nothing'
   const refused = await crawl(cwd, ['fetch', '--json']);
   assert.equal(refused.code, 2);
   assert.match(refused.stderr, /"code":"CONTACT_MISSING"/);
-  const dropped = await crawl(cwd, ['drop', '--force', segment]);
+  const dropped = await crawl(cwd, ['drop', segment]);
   assert.match(dropped.stderr, new RegExp(`dropped ${segment}`));
   assert.match((await crawl(cwd, ['generate'])).stdout, /^\d{14}\n$/, 'its URL may be selected again');
 });
