@@ -347,6 +347,8 @@ test('a host blocked by hand while a fetch runs is not asked any more, and the f
         hours: null,
         max_rate: null,
         max_bandwidth: null,
+        applies_to: 'host',
+        unblocked: null,
       };
       commitRows(crawl, [{slot: 'hostrules', table: 'hostrules', rows: [rule]}]).then(resolve, reject);
     };
