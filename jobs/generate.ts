@@ -228,7 +228,7 @@ async function choose(
 
 /** Makes `picked`: the best of what is due and allowed. */
 async function pick(db: Database, {segments, rules, hosts}: GenerateParams): Promise<LeftOut> {
-  await makeCandidates(db, hosts);
+  await makeCandidates(db, {rules, hosts});
   await newPicks(db);
   let left: LeftOut = {hostLimit: 0, domainLimit: 0, seedLimit: 0, listFull: 0};
   for (const part of segments.keys()) left = await pickList(db, rules, part);

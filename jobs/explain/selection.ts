@@ -131,7 +131,7 @@ async function judge(
   );
   if (found === undefined) return {verdict: 'not_due', detail: 'it was not due'};
   if (found.reason !== null) return {verdict: found.reason, detail: 'so was all of its host'};
-  await makeCandidates(db, hosts);
+  await makeCandidates(db, {rules: selection, hosts});
   if (!(await has('candidate')))
     return {verdict: 'budget', detail: 'others of its host come first for what the budget has left'};
   await newPicks(db);

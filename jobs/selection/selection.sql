@@ -99,6 +99,11 @@ CREATE OR REPLACE MACRO quota_left(most, used, each) AS CASE
   ELSE greatest(1, floor((most - used) / greatest(coalesce(each, 1), 1)))
 END
 
+-- step: turn_of
+-- When a URL's turn comes, that is the nth of its kind (new, or known): the kinds are served by their shares.
+CREATE OR REPLACE MACRO turn_of(nth, refetch, refetch_share) AS
+  nth / greatest(CASE WHEN refetch THEN refetch_share ELSE 1 - refetch_share END, 1e-9)
+
 -- step: wider_budget
 -- What domains and seeds have left of their budgets. Tables: locked; views: fetchlist, hoststats, seedstats.
 -- $domain_pages, $domain_bytes, $domain_novel, $seed_pages, $seed_bytes, $seed_novel: -1 for no end.
@@ -164,28 +169,49 @@ LEFT JOIN weight t ON t.name = c.tag
 WHERE (c.next_fetch_time <= $due::TIMESTAMPTZ OR $force) AND c.status <> 'orphan'
 
 -- step: candidate
--- Due URLs of hosts that may be asked, as many pages of each host as its budget has left. Tables: due.
-SELECT * EXCLUDE (reason, budget_left)
-FROM due
-WHERE reason IS NULL
-QUALIFY budget_left IS NULL OR sitemap
-  OR row_number() OVER (PARTITION BY host_key, sitemap ORDER BY step, priority DESC, url_key) <= budget_left
+-- Due URLs of hosts that may be asked, as many pages of each host as its budget has left. Tables: due. $refetch_share.
+WITH in_kind AS (
+  SELECT
+    *, row_number() OVER (PARTITION BY host_key, refetch ORDER BY step, priority DESC, url_key) AS kind_nth
+  FROM due WHERE reason IS NULL AND budget_left IS NOT NULL AND NOT sitemap
+)
+SELECT * EXCLUDE (reason, budget_left) FROM due WHERE reason IS NULL AND (budget_left IS NULL OR sitemap)
+UNION ALL
+SELECT * EXCLUDE (reason, budget_left, kind_nth) FROM in_kind
+QUALIFY row_number() OVER (PARTITION BY host_key ORDER BY turn_of(kind_nth, refetch, $refetch_share), refetch)
+  <= budget_left
 
 -- step: in_domain_budget
 -- Candidates of which each domain has no more than its budget has left. Tables: candidate, wider_budget. $most: of a
--- domain of which nothing is known, -1 for no end.
-SELECT c.*
-FROM candidate c LEFT JOIN (SELECT key AS domain, budget_left FROM wider_budget WHERE level = 'domain') b USING (domain)
+-- domain of which nothing is known, -1 for no end; $refetch_share.
+WITH in_kind AS (
+  SELECT
+    *,
+    row_number() OVER (
+      PARTITION BY domain, sitemap, refetch ORDER BY step, priority DESC, url_key, host_key
+    ) AS kind_nth
+  FROM candidate
+)
+SELECT c.* EXCLUDE (kind_nth)
+FROM in_kind c LEFT JOIN (SELECT key AS domain, budget_left FROM wider_budget WHERE level = 'domain') b USING (domain)
 QUALIFY sitemap OR coalesce(
-  row_number() OVER (PARTITION BY domain, sitemap ORDER BY step, priority DESC, url_key, host_key)
+  row_number() OVER (PARTITION BY domain, sitemap ORDER BY turn_of(kind_nth, refetch, $refetch_share), refetch)
     <= coalesce(b.budget_left, nullif($most, -1)), true)
 
 -- step: in_seed_budget
 -- The same for what was reached from a seed.
-SELECT c.*
-FROM candidate c LEFT JOIN (SELECT key AS seed, budget_left FROM wider_budget WHERE level = 'seed') b USING (seed)
+WITH in_kind AS (
+  SELECT
+    *,
+    row_number() OVER (
+      PARTITION BY seed, sitemap, refetch ORDER BY step, priority DESC, url_key, host_key
+    ) AS kind_nth
+  FROM candidate
+)
+SELECT c.* EXCLUDE (kind_nth)
+FROM in_kind c LEFT JOIN (SELECT key AS seed, budget_left FROM wider_budget WHERE level = 'seed') b USING (seed)
 QUALIFY sitemap OR seed IS NULL OR coalesce(
-  row_number() OVER (PARTITION BY seed, sitemap ORDER BY step, priority DESC, url_key, host_key)
+  row_number() OVER (PARTITION BY seed, sitemap ORDER BY turn_of(kind_nth, refetch, $refetch_share), refetch)
     <= coalesce(b.budget_left, nullif($most, -1)), true)
 
 -- step: ranked
@@ -203,7 +229,7 @@ WITH in_kind AS (
     *,
     row_number() OVER (
       PARTITION BY host_key
-      ORDER BY nth / greatest(CASE WHEN refetch THEN $refetch_share ELSE 1 - $refetch_share END, 1e-9), refetch
+      ORDER BY turn_of(nth, refetch, $refetch_share), refetch
     ) AS host_nth
   FROM in_kind
   QUALIFY host_nth <= cap
@@ -216,14 +242,26 @@ SELECT
 FROM in_host
 
 -- step: in_domain
--- Of each registered domain at most $most, the hosts in turn. Tables: ranked.
-SELECT * FROM ranked
-QUALIFY row_number() OVER (PARTITION BY domain ORDER BY host_nth, standing DESC, url_key, host_key) <= $most
+-- Of each registered domain at most $most, the hosts in turn, and new and known URLs. Tables: ranked. $refetch_share.
+WITH in_kind AS (
+  SELECT
+    *,
+    row_number() OVER (PARTITION BY domain, refetch ORDER BY host_nth, standing DESC, url_key, host_key) AS kind_nth
+  FROM ranked
+)
+SELECT * EXCLUDE (kind_nth) FROM in_kind
+QUALIFY row_number() OVER (PARTITION BY domain ORDER BY turn_of(kind_nth, refetch, $refetch_share), refetch) <= $most
 
 -- step: in_seed
--- Of what was reached from one seed at most $most; what no seed is known of counts as one. Tables: ranked.
-SELECT * FROM ranked
-QUALIFY row_number() OVER (PARTITION BY seed ORDER BY standing DESC, nth, url_key, host_key) <= $most
+-- Of what was reached from one seed at most $most, new and known URLs in turn; what no seed is known of counts as one.
+-- Tables: ranked. $refetch_share.
+WITH in_kind AS (
+  SELECT
+    *, row_number() OVER (PARTITION BY seed, refetch ORDER BY standing DESC, nth, url_key, host_key) AS kind_nth
+  FROM ranked
+)
+SELECT * EXCLUDE (kind_nth) FROM in_kind
+QUALIFY row_number() OVER (PARTITION BY seed ORDER BY turn_of(kind_nth, refetch, $refetch_share), refetch) <= $most
 
 -- step: pick
 -- The best of what is left. Each group and kind has a queue of its own; URL n of a queue with weight w comes at time
@@ -240,7 +278,7 @@ WITH in_kind AS (
     *,
     row_number() OVER (
       PARTITION BY share
-      ORDER BY kind_nth / greatest(CASE WHEN refetch THEN $refetch_share ELSE 1 - $refetch_share END, 1e-9), refetch
+      ORDER BY turn_of(kind_nth, refetch, $refetch_share), refetch
     ) AS share_nth
   FROM in_kind
   QUALIFY share_nth <= $top_n

@@ -23,6 +23,7 @@ export const selectionSql = readSql(import.meta.url, './selection.sql', [
   'odd',
   'share',
   'quota_left',
+  'turn_of',
   'wider_budget',
   'due',
   'candidate',
@@ -111,6 +112,7 @@ export async function prepareSelection(
   const usual = await usualResponse(db, hosts.latencyFactor);
   await makeHostRules(db, namedHosts);
   await db.run(sql.quota_left);
+  await db.run(sql.turn_of);
   await db.run(`CREATE TABLE locked AS ${sql.locked}`);
   await db.run(`CREATE TABLE host AS ${sql.host}`, {
     now: new Date(now),
@@ -180,12 +182,17 @@ async function makeWiderBudget(db: Database, {budgets: {domain, seed}}: HostPoli
 }
 
 /** Makes the table `candidate` of `due`: what hosts may be asked for, within all budgets. */
-export async function makeCandidates(db: Database, {budgets}: HostPolicy): Promise<void> {
-  await db.run(`CREATE OR REPLACE TABLE candidate AS ${sql.candidate}`);
+export async function makeCandidates(
+  db: Database,
+  {rules: {refetchShare}, hosts: {budgets}}: Pick<SelectionInput, 'rules' | 'hosts'>,
+): Promise<void> {
+  const refetch_share = refetchShare;
+  await db.run(`CREATE OR REPLACE TABLE candidate AS ${sql.candidate}`, {refetch_share});
   for (const level of ['domain', 'seed'] as const)
     if (isLimited(budgets[level]))
       await db.run(`CREATE OR REPLACE TABLE candidate AS ${sql[`in_${level}_budget`]}`, {
         most: budgets[level].pages,
+        refetch_share,
       });
 }
 
@@ -227,10 +234,16 @@ export async function pickList(
   await db.run(`CREATE OR REPLACE TABLE ranked AS ${sql.ranked}`, {refetch_share: refetchShare});
   const ranked = await countRows(db, 'ranked');
   if (maxPerDomain !== null)
-    await db.run(`CREATE OR REPLACE TABLE ranked AS ${sql.in_domain}`, {most: maxPerDomain});
+    await db.run(`CREATE OR REPLACE TABLE ranked AS ${sql.in_domain}`, {
+      most: maxPerDomain,
+      refetch_share: refetchShare,
+    });
   const inDomain = maxPerDomain === null ? ranked : await countRows(db, 'ranked');
   if (maxPerSeed !== null)
-    await db.run(`CREATE OR REPLACE TABLE ranked AS ${sql.in_seed}`, {most: maxPerSeed});
+    await db.run(`CREATE OR REPLACE TABLE ranked AS ${sql.in_seed}`, {
+      most: maxPerSeed,
+      refetch_share: refetchShare,
+    });
   const inSeed = maxPerSeed === null ? inDomain : await countRows(db, 'ranked');
   await db.run(`INSERT INTO picked ${sql.pick}`, {
     part,

@@ -133,10 +133,18 @@ test('reading the head of the crawldb gives the list that reading all of it give
 });
 
 test('selection in SQL is selection told in plain words, for any caps, shares and orders', async (t) => {
-  for (let seed = 1; seed <= 8; seed++) {
+  for (let seed = 1; seed <= 12; seed++) {
     const next = chance(seed * 7919);
     const late = seed % 2 === 0;
-    const crawl = await jobHarness(t, late ? 'schedule: {kind: change_rate}\n' : '');
+    const some = (count: number) => (next(3) === 0 ? 5 + next(count) : null);
+    const budgets = seed > 4 ? {host: some(20), domain: some(60), seed: some(60)} : {};
+    const yaml = Object.entries(budgets).flatMap(([level, most]) =>
+      most === null ? [] : [`max_pages_per_${level}: ${most}`],
+    );
+    const crawl = await jobHarness(
+      t,
+      `${late ? 'schedule: {kind: change_rate}\n' : ''}budget: {${yaml.join(', ')}}\n`,
+    );
     const rows = randomRows(next);
     await put(crawl, rows);
     const share = [{}, {news: '3'}, {news: '1', shop: '2.5', '*': '0.5'}][next(3)]!;
@@ -159,12 +167,13 @@ test('selection in SQL is selection told in plain words, for any caps, shares an
       maxPerDomain: options.maxPerDomain ?? null,
       maxPerSeed: options.maxPerSeed ?? null,
       shares: sharesOf(share),
+      budgets,
       ...(late && {lateAt}),
     });
     assert.deepEqual(
       urls.map(({url}) => url),
       expected,
-      `seed ${seed}, ${late ? 'by lateness' : 'by priority'}: ${JSON.stringify(options)}`,
+      `seed ${seed}, ${late ? 'by lateness' : 'by priority'}: ${JSON.stringify({...options, budgets})}`,
     );
     assert.ok(expected.length > 0);
   }

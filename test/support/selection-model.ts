@@ -9,6 +9,8 @@ type Rules = Pick<
 > & {
   /** Where known pages are selected by lateness: the time of the selection, ms. */
   readonly lateAt?: number;
+  /** Most pages of a host, domain or seed; of none has anything been fetched. */
+  readonly budgets?: Partial<Record<'host' | 'domain' | 'seed', number | null>>;
 };
 
 interface Waiting {
@@ -21,56 +23,38 @@ interface Waiting {
 
 /** URLs of one fetchlist in their order, of rows that are all due. A row's group is its tag, where that has a weight. */
 export function plainSelection(rows: readonly CrawlDatum[], rules: Rules): string[] {
-  const share = (refetch: boolean) => Math.max(refetch ? rules.refetchShare : 1 - rules.refetchShare, 1e-9);
-  const ranked: Waiting[] = [];
-  for (const host of groups(rows, (row) => row.url_host_name)) {
-    const queues = [false, true].map((refetch) =>
-      host
-        .filter(({status}) => (status !== 'unfetched') === refetch)
-        .toSorted(
-          (a, b) =>
-            stepOf(a, rules) - stepOf(b, rules) || standingOf(b, rules) - standingOf(a, rules) || byKey(a, b),
-        )
-        .slice(0, rules.maxPerHost)
-        .map((row, at): Waiting => ({row, refetch, nth: at + 1, hostNth: 0, standing: 0})),
-    );
-    const merged = queues
-      .flat()
-      .toSorted((a, b) => a.nth / share(a.refetch) - b.nth / share(b.refetch) || +a.refetch - +b.refetch)
-      .slice(0, rules.maxPerHost);
-    for (const [at, one] of merged.entries()) one.hostNth = at + 1;
-    for (const one of merged)
+  const ranked = groups(withinBudgets(rows, rules), (row) => row.url_host_name).flatMap((host) => {
+    const ofHost = inTurn(host, isKnown, byOrder(rules), rules.refetchShare)
+      .slice(0, rules.maxPerHost)
+      .map(
+        ({one, nth}, at): Waiting => ({row: one, refetch: isKnown(one), nth, hostNth: at + 1, standing: 0}),
+      );
+    for (const one of ofHost)
       one.standing = Math.max(
-        ...merged
+        ...ofHost
           .filter((o) => o.refetch === one.refetch && o.nth >= one.nth)
           .map((o) => standingOf(o.row, rules)),
       );
-    ranked.push(...merged);
-  }
+    return ofHost;
+  });
+  const byStanding = (a: Waiting, b: Waiting) =>
+    b.standing - a.standing || a.nth - b.nth || byKey(a.row, b.row);
   const inDomain = capped(
     ranked,
     (one) => one.row.url_host_registered_domain,
     rules.maxPerDomain,
     (a, b) => a.hostNth - b.hostNth || b.standing - a.standing || byKey(a.row, b.row),
+    rules,
   );
-  const inSeed = capped(
-    inDomain,
-    (one) => one.row.seed ?? '',
-    rules.maxPerSeed,
-    (a, b) => b.standing - a.standing || a.nth - b.nth || byKey(a.row, b.row),
-  );
+  const inSeed = capped(inDomain, (one) => one.row.seed ?? '', rules.maxPerSeed, byStanding, rules);
   const groupOf = ({row}: Waiting) => (row.tag !== null && row.tag in rules.shares ? row.tag : '*');
   const shared = groups(inSeed, groupOf).flatMap((group) => {
-    const kinds = [false, true].flatMap((refetch) =>
-      group
-        .filter((one) => one.refetch === refetch)
-        .toSorted((a, b) => b.standing - a.standing || a.nth - b.nth || byKey(a.row, b.row))
-        .map((one, at) => ({one, time: (at + 1) / share(refetch)})),
-    );
     const name = groupOf(group[0]!);
-    return kinds
-      .toSorted((a, b) => a.time - b.time || +a.one.refetch - +b.one.refetch)
-      .map(({one}, at) => ({one, name, time: (at + 1) / (rules.shares[name] ?? 1)}));
+    return inTurn(group, ({refetch}) => refetch, byStanding, rules.refetchShare).map(({one}, at) => ({
+      one,
+      name,
+      time: (at + 1) / (rules.shares[name] ?? 1),
+    }));
   });
   return shared
     .toSorted((a, b) => a.time - b.time || (a.name < b.name ? -1 : 1))
@@ -78,8 +62,51 @@ export function plainSelection(rows: readonly CrawlDatum[], rules: Rules): strin
     .map(({one}) => one.row.url);
 }
 
-function isLate({status}: CrawlDatum, {lateAt}: Rules): boolean {
-  return lateAt !== undefined && status !== 'unfetched';
+/** New and known ones, each kind in its order, in turn by their shares. */
+function inTurn<V>(
+  list: readonly V[],
+  refetch: (one: V) => boolean,
+  order: (a: V, b: V) => number,
+  refetchShare: number,
+): {readonly one: V; readonly nth: number}[] {
+  const kinds = [false, true].flatMap((known) => {
+    const share = Math.max(known ? refetchShare : 1 - refetchShare, 1e-9);
+    return list
+      .filter((one) => refetch(one) === known)
+      .toSorted(order)
+      .map((one, at) => ({one, nth: at + 1, time: (at + 1) / share, known}));
+  });
+  return kinds.toSorted((a, b) => a.time - b.time || +a.known - +b.known);
+}
+
+/** What hosts, then domains, then seeds have left. */
+function withinBudgets(rows: readonly CrawlDatum[], rules: Rules): readonly CrawlDatum[] {
+  const {host, domain, seed} = rules.budgets ?? {};
+  const within = (list: readonly CrawlDatum[], key: (row: CrawlDatum) => string | null, most = Infinity) =>
+    groups(list, key).flatMap((group) =>
+      key(group[0]!) === null
+        ? group
+        : inTurn(group, isKnown, byOrder(rules), rules.refetchShare)
+            .slice(0, most)
+            .map(({one}) => one),
+    );
+  const inHost = within(rows, (row) => row.url_host_name, host ?? undefined);
+  const inDomain = within(inHost, (row) => row.url_host_registered_domain, domain ?? undefined);
+  return within(inDomain, (row) => row.seed, seed ?? undefined);
+}
+
+function isKnown({status}: CrawlDatum): boolean {
+  return status !== 'unfetched';
+}
+
+/** A host's own order. */
+function byOrder(rules: Rules): (a: CrawlDatum, b: CrawlDatum) => number {
+  return (a, b) =>
+    stepOf(a, rules) - stepOf(b, rules) || standingOf(b, rules) - standingOf(a, rules) || byKey(a, b);
+}
+
+function isLate(row: CrawlDatum, {lateAt}: Rules): boolean {
+  return lateAt !== undefined && isKnown(row);
 }
 
 /** What a row stands by in its queue. */
@@ -104,13 +131,18 @@ function capped(
   key: (one: Waiting) => string,
   most: number | null,
   order: (a: Waiting, b: Waiting) => number,
+  {refetchShare}: Rules,
 ): readonly Waiting[] {
   if (most === null) return list;
-  return groups(list, key).flatMap((group) => group.toSorted(order).slice(0, most));
+  return groups(list, key).flatMap((group) =>
+    inTurn(group, ({refetch}) => refetch, order, refetchShare)
+      .slice(0, most)
+      .map(({one}) => one),
+  );
 }
 
-function groups<V>(values: readonly V[], key: (value: V) => string): V[][] {
-  const found = new Map<string, V[]>();
+function groups<V, K>(values: readonly V[], key: (value: V) => K): V[][] {
+  const found = new Map<K, V[]>();
   for (const value of values) {
     const group = found.get(key(value));
     if (group === undefined) found.set(key(value), [value]);

@@ -65,6 +65,40 @@ test('the list is exactly the best, a host capped, under skew and among equal sc
   assert.equal(manifest.segments[id!]?.urls, 60);
 });
 
+test('caps and budgets are shared by new and known pages, whatever either kind stands at', async (t) => {
+  const rows = Array.from({length: 200}, (_, i) =>
+    row(`http://a.test/${i}`, 0.85, {
+      depth: 1,
+      seed: 'http://a.test/',
+      ...(i % 2 === 0 && {
+        status: 'fetched',
+        fetch_time: new Date(start - 7_200_000),
+        last_success_time: new Date(start - 7_200_000),
+        next_fetch_time: new Date(start - 3_600_000),
+      }),
+    }),
+  );
+  const cases = [
+    ['change_rate', '', {maxPerSeed: 20}],
+    ['change_rate', '', {maxPerDomain: 20}],
+    ['change_rate', 'budget: {max_pages_per_host: 20}', {}],
+    ['change_rate', 'budget: {max_pages_per_domain: 20}', {}],
+    ['change_rate', 'budget: {max_pages_per_seed: 20}', {}],
+    ['adaptive', 'budget: {max_pages_per_domain: 20}', {order: 'depth'}],
+  ] as const;
+  for (const [kind, yaml, changes] of cases) {
+    const crawl = await jobHarness(t, `schedule: {kind: ${kind}}\n${yaml}\n`);
+    await put(crawl, rows);
+    await crawl.run(generate, {...options, ...changes});
+    const found = groupBy(await list(crawl), ({selected_as}) => selected_as);
+    assert.deepEqual(
+      [found.get('new')?.length, found.get('refetch')?.length],
+      [15, 5],
+      `${kind} ${yaml} ${JSON.stringify(changes)}`,
+    );
+  }
+});
+
 test('what an open segment holds is locked until it is applied, dropped or lapsed', async (t) => {
   const crawl = await jobHarness(t);
   await put(
