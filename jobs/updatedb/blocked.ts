@@ -5,7 +5,7 @@ import {sql, type Update} from './step.ts';
 
 /**
  * New URLs of hosts that are blocked by hand are not added, and counted as `host_blocked`; what is known of them stays.
- * Memory: the names of one batch of hosts. Table `judged`: what updatedb would add.
+ * Memory: the names of one batch of hosts. Table `fresh`: URLs not known so far.
  */
 export async function refuseBlocked({db}: Update): Promise<void> {
   const rules: HostRules = await readHostRules(db);

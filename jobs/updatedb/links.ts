@@ -23,6 +23,8 @@ export async function followLinks(update: Update, quarantine: Quarantine): Promi
     follow_duplicates: links.duplicates,
   });
   await db.run(sql.targets);
+  await refuseBlocked(update);
+  await refuseTraps(update, quarantine);
   await db.run(sql.admit, {
     additions: params.additions,
     max_host: budget.max_urls_per_host ?? -1,
@@ -33,8 +35,6 @@ export async function followLinks(update: Update, quarantine: Quarantine): Promi
     max_sitemap_depth: maxSitemapDepth,
     max_sitemaps: maxSitemaps,
   });
-  await refuseBlocked(update);
-  await refuseTraps(update, quarantine);
   await db.run(sql.add, {
     interval_s: bounds.firstS,
     hints: links.sitemap_hints,

@@ -44,7 +44,7 @@ interface Candidate extends Readonly<Record<string, unknown>> {
   readonly url: string;
 }
 
-/** New URLs of closed families are refused, and counted with their family. Table `judged`: what updatedb would add. */
+/** New URLs of closed families are refused, and counted with their family. Table `fresh`: URLs not known so far. */
 export async function refuseTraps({db, reasons}: Update, quarantine: Quarantine): Promise<void> {
   if (quarantine.places.size === 0) return;
   const place = await rowsTable(db, 'closed_place', {place: {type: 'text'}});

@@ -248,7 +248,8 @@ WHERE l.lastmod > k.fetch_time AND l.lastmod <= l.fetch_time
   AND (l.hop_type = 'S' OR l.from_host_key = l.to_host_key)
 GROUP BY ALL;
 
--- New targets with their strings. Two URLs of one key pair: the first in order stays.
+-- New targets with their strings, and why they are refused whatever the budgets: the next steps tell. Two URLs of one
+-- key pair: the first in order stays.
 CREATE TABLE fresh AS
 WITH wanted AS (
   SELECT * FROM target ANTI JOIN known_target USING (host_key, url_key)
@@ -267,14 +268,42 @@ WITH wanted AS (
   USING (to_host_key, to_url_key)
   GROUP BY 1, 2
 )
-SELECT w.lineage, w.discovery, w.score, w.sitemap_depth, n.*
+SELECT w.lineage, w.discovery, w.score, w.sitemap_depth, n.*, NULL::VARCHAR AS reason
 FROM wanted w JOIN named n USING (host_key, url_key);
 
+-- step: hosts_of_candidates
+-- Hosts of new URLs, to be held against the rules by hand.
+SELECT host_key, any_value(url_host_name) AS url_host_name
+FROM fresh WHERE discovery IS NOT NULL
+GROUP BY host_key ORDER BY host_key;
+
+-- step: blocked
+UPDATE fresh SET reason = 'host_blocked' FROM blocked_host b
+WHERE fresh.host_key = b.host_key AND fresh.discovery IS NOT NULL;
+
+-- step: trap_candidates
+-- New URLs at places where some family is closed.
+SELECT host_key, url_key, url FROM fresh
+WHERE reason IS NULL AND discovery IS NOT NULL
+  AND (url_host_name IN (SELECT place FROM closed_place)
+    OR '*.' || url_host_registered_domain IN (SELECT place FROM closed_place))
+ORDER BY url, url_key;
+
+-- step: trapped
+-- Those of closed families are not added, and counted with their family.
+UPDATE fresh SET reason = 'trap' FROM trapped t
+WHERE fresh.host_key = t.host_key AND fresh.url_key = t.url_key;
+
+UPDATE next_family SET refused = next_family.refused + t.n
+FROM (SELECT place, pattern, count(*) AS n FROM trapped GROUP BY ALL) t
+WHERE next_family.place = t.place AND next_family.pattern = t.pattern;
+
 -- step: admit
--- New URLs that are added, and why the others are not. $hints: what sitemaps say of priority (0.5 is an ordinary page)
--- and changefreq sets score and interval, within $min_interval_s and $max_interval_s. $max_host, $max_domain, $max_seed:
--- known URLs, -1 for no end. $max_depth: of links of a host that gives content of its own; the others' is less ($yield).
--- $max_sitemap_depth: index files in a row; $max_sitemaps: known sitemaps of a host.
+-- New URLs that are added, and why the others are not; what is refused already takes no place of a budget. $hints:
+-- what sitemaps say of priority (0.5 is an ordinary page) and changefreq sets score and interval, within
+-- $min_interval_s and $max_interval_s. $max_host, $max_domain, $max_seed: known URLs, -1 for no end. $max_depth: of links
+-- of a host that gives content of its own; the others' is less ($yield). $max_sitemap_depth: index files in a row;
+-- $max_sitemaps: known sitemaps of a host.
 CREATE TABLE lineage AS
 SELECT s.lineage, min(s.depth) AS depth, min(s.seed) AS seed, min(f.tag) AS tag
 FROM source s LEFT JOIN seed_fact f USING (seed)
@@ -316,7 +345,7 @@ WITH known_host AS (
     ) AS fits_sitemaps,
     $max_host < 0 OR coalesce(h.urls, 0)
       + row_number() OVER (PARTITION BY f.host_key ORDER BY f.score DESC, l.depth, f.url_key) <= $max_host AS fits_host
-  FROM fresh f
+  FROM (SELECT * EXCLUDE (reason) FROM fresh WHERE reason IS NULL) f
   JOIN lineage l USING (lineage)
   LEFT JOIN (SELECT host_key, sum(urls) AS urls FROM known_host GROUP BY ALL) h USING (host_key)
   LEFT JOIN known_sitemap k USING (host_key)
@@ -354,33 +383,7 @@ SELECT
   END AS reason
 FROM in_seed d JOIN source s USING (discovery) LEFT JOIN low_yield y USING (host_key);
 
--- step: hosts_of_candidates
--- Hosts of new URLs, to be held against the rules by hand.
-SELECT host_key, any_value(url_host_name) AS url_host_name FROM judged WHERE reason IS NULL GROUP BY host_key ORDER BY host_key;
-
--- step: blocked
-UPDATE judged SET reason = 'host_blocked' FROM blocked_host b
-WHERE judged.host_key = b.host_key AND judged.reason IS NULL;
-
--- step: trap_candidates
--- New URLs at places where some family is closed.
-SELECT host_key, url_key, url FROM judged
-WHERE reason IS NULL
-  AND (url_host_name IN (SELECT place FROM closed_place)
-    OR '*.' || url_host_registered_domain IN (SELECT place FROM closed_place))
-ORDER BY url, url_key;
-
--- step: trapped
--- Those of closed families are not added, and counted with their family.
-UPDATE judged SET reason = 'trap' FROM trapped t
-WHERE judged.host_key = t.host_key AND judged.url_key = t.url_key;
-
-UPDATE next_family SET refused = next_family.refused + t.n
-FROM (SELECT place, pattern, count(*) AS n FROM trapped GROUP BY ALL) t
-WHERE next_family.place = t.place AND next_family.pattern = t.pattern;
-
 -- step: add
--- The others are.
 INSERT INTO changed BY NAME
 SELECT
   host_key, url_key, url, url_host_name, url_host_registered_domain,
@@ -396,7 +399,9 @@ FROM judged WHERE reason IS NULL;
 -- step: refusals
 -- New URLs that were not added, by reason; those of traps are counted before.
 SELECT reason, count(*)::BIGINT AS n FROM (
-  SELECT reason FROM judged WHERE reason <> 'trap'
+  SELECT reason FROM judged WHERE reason IS NOT NULL
+  UNION ALL
+  SELECT reason FROM fresh WHERE reason <> 'trap'
   UNION ALL
   SELECT 'duplicate_source' FROM target ANTI JOIN known_target USING (host_key, url_key) WHERE discovery IS NULL
   UNION ALL

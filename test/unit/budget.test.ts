@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
+import {familyRules} from '../../jobs/family-rules.ts';
+import {hostRules} from '../../jobs/host-rules.ts';
 import {newRow} from '../../lib/crawldb/row.ts';
 import type {HostStatsRow, SeedStatsRow} from '../../lib/schema/hostdb.ts';
 import {identify} from '../../lib/url/keys.ts';
+import {defaultOptions} from '../support/default-options.ts';
 import {commitRows, type JobHarness, jobHarness} from '../support/job-harness.ts';
 import {injectUrls, round} from '../support/small-round.ts';
 import {page, type SmallWeb} from '../support/small-web.ts';
@@ -61,6 +64,29 @@ test('beyond its budget of URLs a seed adds none, and they are counted', async (
   assert.equal(refused.over_budget, 6);
   const [seed] = await crawl.sql<SeedStatsRow>('SELECT * FROM seedstats');
   assert.deepEqual([seed?.urls, seed?.over_budget], [3, 6]);
+});
+
+test('what is blocked or a trap takes no place in the budgets of other URLs', async (t) => {
+  const crawl = await jobHarness(t, 'budget: {max_urls_per_domain: 6}\n');
+  await injectUrls(crawl, ['http://www.ex.test/']);
+  await crawl.run(hostRules, {...defaultOptions(hostRules), pattern: 'bad*.ex.test', block: true});
+  await crawl.run(familyRules, {
+    ...defaultOptions(familyRules),
+    url: 'http://www.ex.test/calendar/1',
+    block: true,
+  });
+  const links = Array.from({length: 20}, (_, i) => [
+    `http://bad${i}.ex.test/`,
+    `http://www.ex.test/calendar/${i}`,
+    ...(i < 5 ? [`http://www.ex.test/page-${i}`] : []),
+  ]).flat();
+  const {refused} = await round(crawl, () => page('a page', links));
+  assert.deepEqual(refused, {host_blocked: 20, trap: 20});
+  const hosts = await crawl.sql<HostStatsRow>('SELECT * FROM hoststats');
+  assert.deepEqual(
+    hosts.map(({url_host_name, urls}) => [url_host_name, urls]),
+    [['www.ex.test', 6]],
+  );
 });
 
 test('payloads that the crawl has already are no novel bytes', async (t) => {
