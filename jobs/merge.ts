@@ -4,7 +4,7 @@ import {CrawlError} from '../lib/errors.ts';
 import {openCrawl} from '../lib/store/crawl.ts';
 import type {FileRef, SegmentInfo} from '../lib/store/manifest-types.ts';
 import type {Snapshot} from '../lib/store/store.ts';
-import {databaseParams, filesOf, nextRevision} from './crawldb/writer.ts';
+import {databaseParams, filesOf, inlinksVersion, nextRevision} from './crawldb/writer.ts';
 import {defineJob} from './job.ts';
 import {type MergeParams, type MergeSource, mergeAll, mergedTables} from './merge/task.ts';
 
@@ -50,6 +50,7 @@ export const merge = defineJob({
       sources,
       shared,
       revision: nextRevision(snapshot),
+      inlinksRevision: inlinksVersion(snapshot) + 1,
       database: databaseParams(config),
     };
     const inputs = (await Promise.all(mergedTables.map((slot) => snapshot.files(slot)))).flat();
@@ -69,7 +70,7 @@ export const merge = defineJob({
     const seeds = filesOf(result, 'seeds').filter((file) => file.rows > 0);
     const writes: Record<string, readonly FileRef[]> = {
       ...(result?.facts?.slots as Record<string, readonly FileRef[]>),
-      inlinks: [], // the rows have them all
+      inlinks: filesOf(result, 'inlinks'), // of URLs that are no rows; the others have theirs
       seeds: [...facts.seeds, ...seeds],
     };
     for (const slot of mergedTables) if (slot !== 'seeds') writes[slot] = filesOf(result, slot);

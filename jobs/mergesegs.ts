@@ -162,6 +162,12 @@ function checkSegments(snapshot: Snapshot, ids: readonly string[]): void {
     'not applied yet',
     'Run: crawl updatedb',
   );
+  const parsed = ids.filter((id) => info(id).current !== undefined);
+  refuse(
+    parsed.length === 0 ? [] : ids.filter((id) => !parsed.includes(id)),
+    'not parsed, while others are',
+    'Run: crawl parse, then crawl updatedb',
+  );
   const told = ids.filter((id) => info(id).inverted !== undefined);
   refuse(
     told.length === 0 ? [] : ids.filter((id) => info(id).inverted !== info(id).current),

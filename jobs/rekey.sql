@@ -32,7 +32,7 @@ SELECT DISTINCT host_key, url_key, url FROM (
 
 -- step: members
 -- Rows that get another form, and those whose form they get. Table moved: old keys, new identity, refused: the
--- reason why the new form is none, or not wanted. The view member is what crawldb-one.sql makes one of.
+-- reason why the new form is none, or not wanted. The view member is what jobs/crawldb/one.sql makes one of.
 CREATE TABLE form AS
 SELECT
   c.* REPLACE (
@@ -180,6 +180,10 @@ SELECT c.* FROM crawldb c SEMI JOIN merged USING (host_key, url_key);
 -- step: next_row
 CREATE VIEW next_row AS
 SELECT * FROM current_row ANTI JOIN dedup_row USING (host_key, url_key) UNION ALL SELECT * FROM dedup_row;
+
+-- step: unknown
+-- Inlinks of URLs that are no rows.
+SELECT * FROM linked ANTI JOIN (SELECT host_key, url_key FROM next_row) USING (host_key, url_key)
 
 -- step: hoststats
 -- Counts of hosts, from the rows. What was ever fetched of a host that has no rows any more goes to the host that

@@ -15,10 +15,12 @@ import {
   type DatabaseParams,
   databaseParams,
   filesOf,
+  inlinksVersion,
   nextRevision,
   openTaskDatabase,
   rowsTable,
   writeBase,
+  writeInlinks,
 } from './crawldb/writer.ts';
 import {defineJob, type Task, type TaskContext, type TaskResult} from './job.ts';
 import {readSql} from './runner/sql-file.ts';
@@ -32,6 +34,7 @@ const sql = readSql(import.meta.url, './rekey.sql', [
   'links',
   'current_row',
   'next_row',
+  'unknown',
   'hoststats',
   'totals',
   'refusals',
@@ -47,6 +50,8 @@ interface RekeyParams {
   readonly config: Pick<Config, 'url' | 'scope' | 'links' | 'dedup'>;
   readonly now: number;
   readonly revision: number;
+  /** Version of `inlinks` that the commit makes. */
+  readonly inlinksRevision: number;
   readonly database: DatabaseParams;
 }
 
@@ -82,6 +87,7 @@ export const rekey = defineJob({
       config: {url: config.url, scope: config.scope, links: config.links, dedup: config.dedup},
       now: effects.now(),
       revision: nextRevision(snapshot),
+      inlinksRevision: inlinksVersion(snapshot) + 1,
       database: databaseParams(config),
     };
     const others = ['linkdb', 'hoststats', 'seedstats', 'seeds'];
@@ -105,7 +111,7 @@ export const rekey = defineJob({
       crawldb: filesOf(result, 'crawldb'),
       ...countsOf(result),
       linkdb: [...filesOf(result, 'linkdb'), ...filesOf(result, 'linksources')],
-      inlinks: [], // the rows have them all
+      inlinks: filesOf(result, 'inlinks'), // of URLs that are no rows; the others have theirs
     };
     const summary = result.facts?.summary as Record<string, number>;
     return {edit: {reads, writes, policies, summary: {...summary, links: result.counters.links_total ?? 0}}};
@@ -162,7 +168,8 @@ async function rewrite(task: Task, ctx: TaskContext): Promise<TaskResult> {
       await ctx.store.create(linksources, 'linkdb/sources'),
       {facts: {kind: 'delta', revision: 0, again: 0}},
     );
-    return {files: [...files, links, sources], ...(await report(db)), facts: {summary}};
+    const unknown = await writeInlinks(db, ctx, sql.unknown, params.inlinksRevision);
+    return {files: [...files, links, sources, ...unknown], ...(await report(db)), facts: {summary}};
   } finally {
     await db.close();
   }

@@ -84,6 +84,17 @@ SELECT * FROM touched ANTI JOIN dedup_row USING (host_key, url_key) UNION ALL SE
 CREATE VIEW next_row AS
 SELECT * FROM current_row ANTI JOIN dedup_row USING (host_key, url_key) UNION ALL SELECT * FROM dedup_row;
 
+-- step: unknown
+-- Inlinks of URLs that are no rows: not known yet, or forgotten now. View inlinks_live: changes that no bucket has taken up.
+SELECT host_key, url_key, sum(inlinks)::INTEGER AS inlinks
+FROM (
+  SELECT host_key, url_key, inlinks FROM inlinks_live
+  ANTI JOIN (SELECT host_key, url_key FROM crawldb) USING (host_key, url_key)
+  UNION ALL
+  SELECT host_key, url_key, inlinks FROM crawldb SEMI JOIN purged USING (host_key, url_key)
+)
+GROUP BY ALL
+
 -- step: hoststats
 -- Counts of hosts, from the rows; what was ever fetched stays.
 CREATE TABLE new_hoststats AS

@@ -7,6 +7,7 @@ import {makeScope, type Stay} from '../lib/scope/scope.ts';
 import type {Database} from '../lib/store/duckdb.ts';
 import type {FileRef} from '../lib/store/manifest-types.ts';
 import type {Snapshot} from '../lib/store/store.ts';
+import {bindDeltas} from '../lib/store/views.ts';
 import {type PolicyTexts, readPolicyTexts} from './config/policy-texts.ts';
 import {type DedupRules, markTouched} from './crawldb/repeats.ts';
 import {
@@ -17,12 +18,14 @@ import {
   type DatabaseParams,
   databaseParams,
   filesOf,
+  inlinksVersion,
   isCompaction,
   nextRevision,
   openTaskDatabase,
   rowsTable,
   writeBase,
   writeDelta,
+  writeInlinks,
 } from './crawldb/writer.ts';
 import {defineJob, type Task, type TaskContext, type TaskResult} from './job.ts';
 import {readSql} from './runner/sql-file.ts';
@@ -35,6 +38,7 @@ const sql = readSql(import.meta.url, './tidydb.sql', [
   'current_row',
   'delta',
   'next_row',
+  'unknown',
   'hoststats',
   'reasons',
   'totals',
@@ -52,6 +56,8 @@ interface TidyParams {
   readonly texts: PolicyTexts;
   readonly config: Pick<Config, 'url' | 'scope' | 'links' | 'dedup'>;
   readonly revision: number;
+  /** Version of `inlinks` that the commit makes. */
+  readonly inlinksRevision: number;
   readonly database: DatabaseParams;
 }
 
@@ -91,6 +97,7 @@ export const tidydb = defineJob({
       texts: await readPolicyTexts(config, store.dir),
       config: {url: config.url, scope: config.scope, links: config.links, dedup: config.dedup},
       revision: nextRevision(snapshot),
+      inlinksRevision: inlinksVersion(snapshot) + 1,
       database: databaseParams(config),
     };
     const others = ['linkdb', 'hoststats', 'seedstats', 'seeds', ...(purge === undefined ? [] : ['inlinks'])];
@@ -114,8 +121,14 @@ export const tidydb = defineJob({
     const summary = result?.facts?.summary as Record<string, number>;
     const writes = countsOf(result);
     if (result?.facts?.whole === true)
-      // the rows have all inlinks
-      return {edit: {reads: [...reads, 'inlinks'], writes: {...writes, crawldb: rows, inlinks: []}, summary}};
+      return {
+        edit: {
+          reads: [...reads, 'inlinks'],
+          // The rows have all theirs; what is left are those of URLs that are no rows
+          writes: {...writes, crawldb: rows, inlinks: filesOf(result, 'inlinks')},
+          summary,
+        },
+      };
     const before = plan.facts?.crawldb as readonly FileRef[];
     return crawldbNext(
       plan,
@@ -190,7 +203,14 @@ async function tidy(task: Task, ctx: TaskContext): Promise<TaskResult> {
     await db.run(sql.hoststats);
     const base = task.inputs.filter(({table}) => table === 'crawldb');
     const {files, summary} = await writeBase(db, ctx, base, params.revision);
-    return {files, counters, reasons, facts: {summary, whole}};
+    await bindDeltas(
+      db,
+      ctx.store,
+      base,
+      task.inputs.filter(({table}) => table === 'inlinks'),
+    );
+    const unknown = await writeInlinks(db, ctx, sql.unknown, params.inlinksRevision);
+    return {files: [...files, ...unknown], counters, reasons, facts: {summary, whole}};
   } finally {
     await db.close();
   }

@@ -14,7 +14,6 @@ import {
   revisionOf,
   sumRows,
 } from '../../lib/crawldb/layout.ts';
-import {inlinks} from '../../lib/schema/inlinks.ts';
 import {crashPoint} from '../../lib/store/crash-points.ts';
 import type {Database} from '../../lib/store/duckdb.ts';
 import type {Edit, FileRef} from '../../lib/store/manifest-types.ts';
@@ -22,6 +21,7 @@ import {bindDeltas, bindFiles} from '../../lib/store/views.ts';
 import type {Next, Task, TaskContext, TaskResult} from '../job.ts';
 import {type DatabaseParams, openTaskDatabase} from '../runner/database.ts';
 import {readSql} from '../runner/sql-file.ts';
+import {type InlinksSlot, writeInlinks} from './inlinks.ts';
 import {listNames, writeBucket, writeDeltaFiles} from './lists.ts';
 
 /**
@@ -38,18 +38,13 @@ const sql = readSql(import.meta.url, './compact.sql', [
   'merge',
 ]);
 
-/** The slot `inlinks` at the plan; absent where a job leaves it alone. */
-export interface InlinksSlot {
-  readonly files: readonly FileRef[];
-  readonly version: number;
-}
-
 export interface CompactionParams {
   readonly kind: typeof compactionKind;
   /** `all`: the whole base anew, in buckets of one size. */
   readonly plan: CompactionPlan | 'all';
   /** All files of the crawldb, those that are not touched too. */
   readonly files: readonly FileRef[];
+  /** Null where a job leaves it alone. */
   readonly inlinks: InlinksSlot | null;
   readonly database: DatabaseParams;
   readonly edit: Edit;
@@ -217,16 +212,8 @@ async function inlinksAfter(
   if (slot === null) return {files: [], written: []};
   const passed = Math.min(...bucketsOf(after).map(({links}) => links));
   const kept = slot.files.filter((file) => revisionOf(file) > passed);
-  const revision = slot.version + 1;
-  const [count] = await db.all<{n: number}>('SELECT count(*) AS n FROM carried');
-  if ((count?.n ?? 0) === 0) return {files: kept, written: []};
-  const file = await db.copy(
-    `SELECT *, ${revision}::BIGINT AS revision FROM carried ORDER BY host_key, url_key`,
-    {},
-    await ctx.store.create(inlinks, 'linkdb/inlinks'),
-    {facts: {kind: 'delta', revision}},
-  );
-  return {files: [...kept, file], written: [file]};
+  const written = await writeInlinks(db, ctx, 'SELECT * FROM carried', slot.version + 1);
+  return {files: [...kept, ...written], written};
 }
 
 function editAfter(

@@ -8,7 +8,8 @@ import type {Snapshot} from '../../lib/store/store.ts';
 import type {Next, Plan, TaskContext, TaskResult} from '../job.ts';
 import type {DatabaseParams} from '../runner/database.ts';
 import {readSql} from '../runner/sql-file.ts';
-import {compactionTask, type InlinksSlot} from './compact.ts';
+import {compactionTask} from './compact.ts';
+import type {InlinksSlot} from './inlinks.ts';
 import {writeBucket, writeRows} from './lists.ts';
 
 /**
@@ -24,6 +25,7 @@ export {
   rowsTable,
 } from '../runner/database.ts';
 export {compactBuckets, compactionEdit, isCompaction} from './compact.ts';
+export {inlinksSlot, inlinksVersion, writeInlinks} from './inlinks.ts';
 export {writeBucket, writeRows} from './lists.ts';
 
 const sql = readSql(import.meta.url, './writer.sql', [
@@ -99,14 +101,6 @@ export function crawldbNext(
   if (compaction === undefined) return {edit: {...edit, writes: {...edit.writes, crawldb: files}}};
   const inlinks = (plan.facts?.inlinks as InlinksSlot | undefined) ?? null;
   return {tasks: [compactionTask(stage + 1, {plan: compaction, files, inlinks, database, edit})]};
-}
-
-/** The slot `inlinks`, for the facts of a plan. */
-export async function inlinksSlot(snapshot: Snapshot): Promise<InlinksSlot> {
-  return {
-    files: await snapshot.files('inlinks'),
-    version: snapshot.manifest.slots.inlinks?.version ?? 0,
-  };
 }
 
 /**

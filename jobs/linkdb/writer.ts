@@ -17,12 +17,12 @@ import {
   revisionOf,
   sumRows,
 } from '../../lib/crawldb/layout.ts';
-import {inlinks} from '../../lib/schema/inlinks.ts';
 import {linkdb, linksources} from '../../lib/schema/linkdb.ts';
 import {crashPoint} from '../../lib/store/crash-points.ts';
 import type {Database} from '../../lib/store/duckdb.ts';
 import type {FileRef} from '../../lib/store/manifest-types.ts';
 import {bindDeltas, bindLinkDeltas, bindLinks} from '../../lib/store/views.ts';
+import {writeInlinks} from '../crawldb/inlinks.ts';
 import type {TaskContext} from '../job.ts';
 import {readSql} from '../runner/sql-file.ts';
 
@@ -206,14 +206,13 @@ export async function inlinksAfter(
 ): Promise<Written> {
   const merge = files.length >= maxSmallFiles;
   await bindDeltas(db, ctx.store, crawldb, merge ? files : []);
-  const written = await db.copy(
-    `SELECT host_key, url_key, sum(inlinks)::INTEGER AS inlinks, ${revision}::BIGINT AS revision
+  const written = await writeInlinks(
+    db,
+    ctx,
+    `SELECT host_key, url_key, sum(inlinks)::INTEGER AS inlinks
      FROM (SELECT host_key, url_key, inlinks FROM change UNION ALL SELECT host_key, url_key, inlinks FROM inlinks_live)
-     GROUP BY ALL HAVING sum(inlinks) <> 0 ORDER BY host_key, url_key`,
-    {},
-    await ctx.store.create(inlinks, 'linkdb/inlinks'),
-    {facts: {kind: 'delta', revision}},
+     GROUP BY ALL`,
+    revision,
   );
-  const kept = merge ? [] : files;
-  return written.rows === 0 ? {files: kept, written: []} : {files: [...kept, written], written: [written]};
+  return {files: [...(merge ? [] : files), ...written], written};
 }

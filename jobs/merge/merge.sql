@@ -1,6 +1,6 @@
 -- Several crawls into one. Tables and views: crawldb, linkdb, hoststats, robots, hoststate, hostrules, seeds of the crawl
 -- that takes them in; other_crawldb … of the others, each with a column origin that numbers them from 1.
--- Rows that become one: crawldb-one.sql, with the variable shared where some segment is in two of the crawls.
+-- Rows that become one: jobs/crawldb/one.sql, with the variable shared where some segment is in two of the crawls.
 
 -- step: clashes
 -- Two URLs of one key pair: the one that was here stays, or that of the first crawl.
@@ -32,6 +32,10 @@ CREATE TABLE next_link AS
 SELECT l.* EXCLUDE (origin) REPLACE (0::BIGINT AS revision)
 FROM every_link l SEMI JOIN next_source USING (source_host_key, source_url_key, origin);
 
+CREATE TABLE linked AS
+SELECT target_host_key AS host_key, target_url_key AS url_key, count(*)::INTEGER AS inlinks
+FROM next_link GROUP BY ALL;
+
 -- step: sources
 SELECT source_host_key, source_url_key, fetch_time, false AS again, 0::BIGINT AS revision
 FROM next_source ORDER BY source_host_key, source_url_key
@@ -42,12 +46,13 @@ WITH one AS (
   SELECT e.* EXCLUDE (origin) FROM every_row e ANTI JOIN several USING (host_key, url_key)
   UNION ALL
   SELECT * FROM one_row
-), linked AS (
-  SELECT target_host_key AS host_key, target_url_key AS url_key, count(*)::INTEGER AS inlinks
-  FROM next_link GROUP BY ALL
 )
 SELECT o.* REPLACE (coalesce(l.inlinks, 0)::INTEGER AS inlinks)
 FROM one o LEFT JOIN linked l USING (host_key, url_key);
+
+-- step: unknown
+-- Inlinks of URLs that are no rows.
+SELECT * FROM linked ANTI JOIN (SELECT host_key, url_key FROM next_row) USING (host_key, url_key)
 
 -- step: hosts
 -- Counts of hosts from the rows; what was ever fetched is added up. State of a host by its last answer, and asked again

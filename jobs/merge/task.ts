@@ -8,7 +8,7 @@ import {openCrawl} from '../../lib/store/crawl.ts';
 import {type Database, openDatabase, sqlString} from '../../lib/store/duckdb.ts';
 import type {FileRef} from '../../lib/store/manifest-types.ts';
 import {bindSnapshot} from '../../lib/store/views.ts';
-import {type DatabaseParams, openTaskDatabase, writeBase} from '../crawldb/writer.ts';
+import {type DatabaseParams, openTaskDatabase, writeBase, writeInlinks} from '../crawldb/writer.ts';
 import type {Task, TaskContext, TaskResult} from '../job.ts';
 import {spillFolder} from '../runner/database.ts';
 import {readSql} from '../runner/sql-file.ts';
@@ -19,6 +19,7 @@ const sql = readSql(import.meta.url, './merge.sql', [
   'links',
   'sources',
   'next_row',
+  'unknown',
   'hosts',
   'seedstats',
   'hoststate_rows',
@@ -44,6 +45,8 @@ export interface MergeParams {
   readonly sources: readonly MergeSource[];
   readonly shared: boolean;
   readonly revision: number;
+  /** Version of `inlinks` that the commit makes. */
+  readonly inlinksRevision: number;
   readonly database: DatabaseParams;
 }
 
@@ -83,6 +86,7 @@ export async function mergeAll(task: Task, ctx: TaskContext): Promise<TaskResult
     const linkOrder = 'ORDER BY target_host_key, target_url_key, source_host_key, source_url_key';
     const files = [
       ...rows,
+      ...(await writeInlinks(db, ctx, sql.unknown, params.inlinksRevision)),
       await write(linkdb, `SELECT * FROM next_link ${linkOrder}`, 'linkdb'),
       await db.copy(sql.sources, {}, await ctx.store.create(linksources, 'linkdb/sources'), {
         facts: {kind: 'delta', revision: 0, again: 0},

@@ -14,7 +14,7 @@ import type {Task, TaskContext, TaskResult} from '../job.ts';
 import {describedCaptures} from '../read/capture-where.ts';
 import {readSql} from '../runner/sql-file.ts';
 
-const sql = readSql(import.meta.url, '../mergesegs.sql', [
+const sql = readSql(import.meta.url, './mergesegs.sql', [
   'kept',
   'payload',
   'places',

@@ -203,6 +203,8 @@ export function signatureOf(body: string): Uint8Array {
 
 function captureRow(segment: string, {entry, url, hop, answer, time}: Exchange): Capture {
   const payload = answer.body !== undefined;
+  // As fetch has it: an empty payload is stored nowhere, and a 304 speaks of the one that is held.
+  const held = answer.status === 'notmodified' ? entry : null;
   return {
     segment,
     capture_id: captureId(segment, url, hop),
@@ -231,11 +233,13 @@ function captureRow(segment: string, {entry, url, hop, answer, time}: Exchange):
     total_ms: null,
     content_mime_type: payload ? 'text/html' : null,
     content_encoding: null,
-    content_digest: payload ? createHash('sha1').update(answer.body).digest('hex') : null,
+    content_digest: payload
+      ? createHash('sha1').update(answer.body).digest('hex')
+      : (held?.content_digest ?? null),
     content_sha256: payload ? createHash('sha256').update(answer.body).digest('hex') : null,
     content_length: payload ? Buffer.byteLength(answer.body) : null,
     content_truncated: null,
-    content_segment: payload ? segment : null,
+    content_segment: payload && answer.body !== '' ? segment : (held?.content_segment ?? null),
     etag: answer.etag ?? null,
     last_modified: null,
     retry_after_s: null,

@@ -101,6 +101,21 @@ test('two crawls become one: URLs, links, segments of one name, counts; again ch
   await round(north);
 });
 
+test('links to URLs that no crawl has as a row count when it becomes one', async (t) => {
+  const [north, south] = [await crawlOf(t, 'http://north.test/'), await crawlOf(t, 'http://south.test/')];
+  const target = 'http://target.test/';
+  for (const crawl of [north, south]) {
+    await crawl.run(generate, defaultOptions(generate));
+    await fetchSegment(crawl, (await crawl.head()).segments.at(-1)!, (url) => page(url, [target]));
+    await crawl.run(updatedb, {...defaultOptions(updatedb), noAdditions: true});
+    await crawl.run(invertlinks, defaultOptions(invertlinks));
+  }
+  await north.run(merge, {from: [south.dir]});
+  await north.run(inject, {...defaultOptions(inject), urls: [target]});
+  const [row] = (await north.crawldb()).filter(({url}) => url === target);
+  assert.equal(row?.inlinks, 2);
+});
+
 test('links that came with a crawl go when their page is told anew; its rules by hand and its seeds’ counts come along', async (t) => {
   const south = await crawlOf(t, 'http://south.test/');
   for (let days = 1; days <= 3; days++) {

@@ -6,20 +6,25 @@ import {inject} from '../../jobs/inject.ts';
 import {invertlinks} from '../../jobs/invertlinks.ts';
 import {mergesegs} from '../../jobs/mergesegs.ts';
 import {updatedb} from '../../jobs/updatedb.ts';
+import {CrawlError} from '../../lib/errors.ts';
 import type {Capture} from '../../lib/schema/fetch.ts';
 import {defaultOptions} from '../support/default-options.ts';
 import {commitRows, type JobHarness, jobHarness} from '../support/job-harness.ts';
 import {fetchSegment, page, type SmallPage, type SmallWeb} from '../support/small-web.ts';
 
 const home = 'http://a.test/';
-const [same, fails, unchanged, once] = ['same', 'fails', 'unchanged', 'once'].map((path) => home + path);
+const [same, fails, unchanged, once, emptied] = ['same', 'fails', 'unchanged', 'once', 'emptied'].map(
+  (path) => home + path,
+);
 const day = 86_400_000;
 
 /** Each round the home page is another and links to the others; of those each has a fate of its own. */
 const webOf =
   (round: number): SmallWeb =>
   (url): SmallPage => {
-    if (url === home) return page(`home ${round}`, [same!, fails!, unchanged!, `${home}only/${round}`]);
+    if (url === home)
+      return page(`home ${round}`, [same!, fails!, unchanged!, emptied!, `${home}only/${round}`]);
+    if (url === emptied) return page(round > 2 ? '' : 'full');
     if (url === fails && round > 2) return {status: 'retry', reason: 'timeout'};
     if (url === unchanged && round > 2) return {status: 'notmodified', code: 304};
     return page(`${url} ${url === same ? '' : round}`);
@@ -30,7 +35,7 @@ async function round(crawl: JobHarness, n: number): Promise<string> {
   const segment = made.plan!.segment!;
   await fetchSegment(crawl, segment, webOf(n));
   const captures = await crawl.sql<Capture>(
-    `SELECT * FROM captures WHERE segment = '${segment}' AND content_sha256 IS NOT NULL`,
+    `SELECT * FROM captures WHERE segment = '${segment}' AND status = 'success' AND content_segment IS NOT NULL`,
   );
   const rows = captures.map(({content_sha256, content_digest, content_length}) => ({
     segment,
@@ -65,11 +70,11 @@ const captures = async (crawl: JobHarness, segments: readonly string[]) =>
 /** What names something that is not there. */
 const dangling = (crawl: JobHarness) =>
   crawl.sql(`
-    SELECT 'payload' AS what, url FROM captures c WHERE content_sha256 IS NOT NULL AND NOT EXISTS (
-      FROM content p WHERE p.segment = c.content_segment AND p.content_sha256 = c.content_sha256)
+    SELECT 'payload' AS what, url FROM captures c WHERE content_segment IS NOT NULL AND NOT EXISTS (
+      FROM content p WHERE p.segment = c.content_segment AND p.content_digest = c.content_digest)
     UNION ALL
     SELECT 'success', url FROM crawldb r WHERE last_success_segment IS NOT NULL AND NOT EXISTS (
-      FROM captures c WHERE c.segment = r.last_success_segment AND c.url = r.url AND c.status = 'success')
+      FROM captures c WHERE c.segment = r.last_success_segment AND c.url = r.url AND c.status = 'success' AND c.content_segment IS NOT NULL)
     UNION ALL
     SELECT 'fetch', url FROM crawldb r WHERE fetch_segment IS NOT NULL AND NOT EXISTS (
       FROM captures c WHERE c.segment = r.fetch_segment AND c.url = r.url AND c.fetch_time = r.fetch_time)
@@ -91,6 +96,8 @@ test('segments become one: of each URL the newest capture and the newest payload
   const kept = await captures(crawl, segments);
   assert.deepEqual(kept, [
     '/ 3 success',
+    '/emptied 2 success',
+    '/emptied 3 success',
     '/fails 2 success',
     '/fails 3 retry',
     '/once 3 success',
@@ -110,10 +117,10 @@ test('segments become one: of each URL the newest capture and the newest payload
   );
   assert.deepEqual(
     await crawl.sql('SELECT count(*) AS n, max(rank) AS most, min(rank) AS least FROM fetchlist'),
-    [{n: 7, most: 7, least: 1}],
+    [{n: 8, most: 8, least: 1}],
   );
   const [stored] = await crawl.sql<{n: number}>('SELECT count(*) AS n FROM content');
-  assert.equal(stored?.n, 7);
+  assert.equal(stored?.n, 8);
   assert.equal((await crawl.run(mergesegs, defaultOptions(mergesegs))).outcome, 'nothing');
   assert.equal((await crawl.run(updatedb, defaultOptions(updatedb))).outcome, 'nothing');
   assert.equal((await crawl.run(invertlinks, defaultOptions(invertlinks))).outcome, 'nothing');
@@ -156,6 +163,8 @@ test('a part of the segments: payloads that others share stay, --all keeps every
   });
   assert.deepEqual(await captures(crawl, segments), [
     '/ 3 success',
+    '/emptied 2 success',
+    '/emptied 3 success',
     '/fails 2 success',
     '/once 3 success',
     '/same 3 success',
@@ -166,13 +175,13 @@ test('a part of the segments: payloads that others share stay, --all keeps every
   );
   assert.deepEqual(
     sizes.map(({n}) => n),
-    [2, 2, 1],
+    [2, 2, 2, 1],
   );
   assert.deepEqual(
     sizes.slice(0, 2).map(({segment}) => segment),
     [second, third],
   );
-  assert.equal(cut.counters.captures_dropped_total, before.length - 5);
+  assert.equal(cut.counters.captures_dropped_total, before.length - 7);
   // What the condition left out is not held any more, and asked for without validators
   assert.deepEqual(
     (await dangling(crawl)).filter(({what}) => what !== 'fetch'),
@@ -188,6 +197,21 @@ async function contentBut(crawl: JobHarness, segment: string, rows: readonly Cap
     `SELECT * FROM content WHERE segment = '${segment}' AND content_sha256 <> '${sha}'`,
   );
 }
+
+test('a segment that is applied unparsed is refused beside parsed ones', async (t) => {
+  const {crawl, segments} = await rounds(t, 1);
+  const unparsed = (await crawl.run(generate, defaultOptions(generate))).plan!.segment!;
+  await fetchSegment(crawl, unparsed, webOf(2), {parse: null});
+  await crawl.run(updatedb, {...defaultOptions(updatedb), unparsed: true});
+  await assert.rejects(
+    crawl.run(mergesegs, defaultOptions(mergesegs)),
+    (error: unknown) =>
+      error instanceof CrawlError &&
+      /not parsed.*: \d{14}$/.test(error.message) &&
+      /crawl parse/.test(error.hint!),
+  );
+  assert.deepEqual((await crawl.head()).segments, [...segments, unparsed]);
+});
 
 test('what is not fetched or not applied is refused, and nothing is touched', async (t) => {
   const crawl = await jobHarness(t);

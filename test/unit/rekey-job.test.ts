@@ -162,6 +162,22 @@ test('other url settings are refused until rekey has given all URLs their new fo
   await assert.rejects(runWith(crawl, '', rekey, {}), codeIs('SEGMENT_STATE'));
 });
 
+test('links to URLs that are no rows yet count when they become rows, under their new form', async (t) => {
+  const crawl = await jobHarness(t);
+  await crawl.run(inject, {...seedOptions, urls: [`${home}?ref=1`]});
+  const segment = (await crawl.run(generate, listOptions)).plan!.segment!;
+  await fetchSegment(crawl, segment, () => page('home', [`${home}p?ref=2`, `${home}q`]));
+  await crawl.run(updatedb, {segments: [], unparsed: false, noAdditions: true});
+  await crawl.run(invertlinks, {segments: []});
+  await runWith(crawl, stripRef, rekey, {});
+  await runWith(crawl, stripRef, inject, {...seedOptions, urls: [`${home}p`, `${home}q`]});
+  assert.deepEqual((await crawl.crawldb()).map(({url, inlinks}) => [url, inlinks]).sort(), [
+    [home, 0],
+    [`${home}p`, 1],
+    [`${home}q`, 1],
+  ]);
+});
+
 test('a URL that was refused comes back when the settings let it, and hosts that become one bring their counts', async (t) => {
   const crawl = await jobHarness(t);
   await crawl.run(inject, {

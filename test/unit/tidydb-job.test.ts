@@ -162,6 +162,37 @@ test('what is long gone is forgotten; seeds, refusals and what is young are not'
   assert.deepEqual(await crawl.sql(seedUrls), [{seed, urls: 3}]);
 });
 
+test('a URL that is forgotten and found again has the inlinks that the linkdb tells of', async (t) => {
+  const crawl = await jobHarness(t);
+  await crawl.run(inject, {...defaultOptions(inject), urls: [seed]});
+  const unknown = `${seed}unknown`;
+  let links = [`${seed}g`];
+  const web: SmallWeb = (url) =>
+    url === seed ? page(`home ${links}`, links) : {status: 'gone', code: 404, reason: 'http_404'};
+  const next = async (noAdditions = false) => {
+    crawl.effects.pass(day * 60);
+    await crawl.run(generate, defaultOptions(generate));
+    await fetchSegment(crawl, (await crawl.head()).segments.at(-1)!, web);
+    await crawl.run(updatedb, {...defaultOptions(updatedb), noAdditions});
+    await crawl.run(invertlinks, defaultOptions(invertlinks));
+  };
+  const inlinks = async () =>
+    Object.fromEntries((await crawl.crawldb()).map((row) => [row.url.slice(seed.length), row.inlinks]));
+  await next();
+  links = [`${seed}g`, unknown];
+  await next(true);
+  crawl.effects.pass(day * 2);
+  assert.equal((await tidy(crawl, {purge: day})).counters.rows_purged_total, 1);
+  assert.deepEqual(await inlinks(), {'': 0});
+  await crawl.run(inject, {...defaultOptions(inject), urls: [unknown]});
+  assert.deepEqual(await inlinks(), {'': 0, unknown: 1});
+  await next();
+  assert.deepEqual(await inlinks(), {'': 0, g: 1, unknown: 1});
+  links = [];
+  await next();
+  assert.deepEqual(await inlinks(), {'': 0, g: 0, unknown: 0});
+});
+
 test('duplicates of a page that upkeep takes out are pages again, and what it gives back is a duplicate again', async (t) => {
   const crawl = await jobHarness(t);
   await crawl.run(inject, {...defaultOptions(inject), urls: [seed]});

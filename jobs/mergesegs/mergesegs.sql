@@ -3,7 +3,7 @@
 
 -- step: kept
 -- The captures that stay. Of a URL the newest one, whose outcome the crawldb tells, and the newest with a payload, which
--- a 304 or a failure since has not replaced; of the robots.txt of an origin the same. $all: all. $slice: captures a
+-- a 304, a failure or an empty answer since has not replaced (an empty payload is stored nowhere); of the robots.txt of an origin the same. $all: all. $slice: captures a
 -- slice, in order of time; 0 for one slice.
 CREATE TABLE kept AS
 WITH ranked AS (
@@ -11,7 +11,7 @@ WITH ranked AS (
     capture_id, segment, host_key, url_key, kind, hop, status, fetch_time, content_sha256,
     coalesce(content_segment, segment) AS holder,
     CASE WHEN kind IN ('page', 'hop', 'sitemap', 'imported') THEN 'page' ELSE kind END AS what,
-    status = 'success' AND content_sha256 IS NOT NULL AS held
+    status = 'success' AND content_sha256 IS NOT NULL AND content_segment IS NOT NULL AS held
   FROM candidate
 ), numbered AS (
   SELECT
