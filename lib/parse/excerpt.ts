@@ -8,6 +8,7 @@ export class Excerpt {
   readonly #page: TextSink;
   readonly #most: number;
   #taken = '';
+  #endsInSpace = false;
   #mark = 0;
 
   /** @param most characters after which no more is taken */
@@ -24,6 +25,7 @@ export class Excerpt {
   /** Begins anew, at the present end of the page's text. */
   begin(): void {
     this.#taken = '';
+    this.#endsInSpace = false;
     this.#mark = this.#page.mark();
   }
 
@@ -34,17 +36,27 @@ export class Excerpt {
 
   /** Takes what the page's text has got since then. */
   take(): void {
-    this.#put(this.#page.since(this.#mark));
+    if (!this.#isFull()) this.#put(this.#page.since(this.#mark));
     this.#mark = this.#page.mark();
-  }
-
-  #put(text: string): void {
-    if (this.#taken.length < this.#most) this.#taken = foldInside(this.#taken + text).trimStart();
   }
 
   /** What is there, and then text that is not the page's. */
   insert(text: string): void {
     this.take();
-    this.#put(text);
+    if (!this.#isFull()) this.#put(text);
+  }
+
+  #isFull(): boolean {
+    return this.#taken.length >= this.#most;
+  }
+
+  /** Looks at the new text alone: a hostile page makes a million pieces of what is taken. */
+  #put(text: string): void {
+    let piece = foldInside(text);
+    if (this.#taken === '') piece = piece.trimStart();
+    else if (this.#endsInSpace && piece.startsWith(' ')) piece = piece.slice(1);
+    if (piece === '') return;
+    this.#taken += piece;
+    this.#endsInSpace = piece.endsWith(' ');
   }
 }

@@ -203,8 +203,8 @@ class Events implements TokenizerCallbacks {
     this.#handler.close(tagTable.find(this.#view, start, end));
   }
   ontext(start: number, end: number): void {
-    // The slash of a `</` at the end of a page comes as [-1, end).
-    if (this.#handler.wantsText()) this.#handler.text(start < 0 ? end - 1 : start, end);
+    // What there is of a tag that the end of the page cuts off may come as [-1, end): it is no text.
+    if (start >= 0 && this.#handler.wantsText()) this.#handler.text(start, end);
   }
   ontextentity(codepoint: number): void {
     if (this.#handler.wantsText()) this.#handler.entity(codepoint);

@@ -50,6 +50,11 @@ export function foldInside(text: string): string {
   return needsFolding(text) ? text.replace(/[\t\n\v\f\r \u00a0]+/g, ' ') : text;
 }
 
+/** The first `most` units of a text, a character of two units not in half. */
+export function cutText(text: string, most: number): string {
+  return text.slice(0, most).replace(/[\ud800-\udbff]$/, '');
+}
+
 /** Searches for single characters are many times faster than a pattern, and most texts need nothing. */
 function needsFolding(text: string): boolean {
   return (
@@ -80,7 +85,10 @@ export class TextBlocks {
   #length = 0;
   #cut = false;
   readonly #maxLength: number;
-  #current = '';
+  /** Pieces of the open block: a mark is a place among them, so that text since a mark costs no look at the others. */
+  #pieces: string[] = [];
+  /** Characters of them. */
+  #open = 0;
   #linked = 0;
 
   constructor(maxLength: number) {
@@ -88,12 +96,13 @@ export class TextBlocks {
   }
 
   addText(piece: string, linked: boolean): boolean {
-    if (this.#length + this.#current.length >= this.#maxLength) {
+    if (this.#length + this.#open >= this.#maxLength) {
       this.#cut = true;
       return false;
     }
     const text = isBlank(piece) ? ' ' : piece;
-    this.#current += text;
+    this.#pieces.push(text);
+    this.#open += text.length;
     if (linked) this.#linked += text.length;
     return true;
   }
@@ -103,19 +112,18 @@ export class TextBlocks {
   }
 
   mark(): number {
-    return this.#current.length;
+    return this.#pieces.length;
   }
 
   since(mark: number): string {
-    return this.#current.slice(mark);
+    return this.#pieces.slice(mark).join('');
   }
 
   endBlock(boilerplate: boolean, heading: number): void {
-    if (this.#current === '') return;
-    let text = foldSpace(this.#current);
+    if (this.#pieces.length === 0) return;
+    let text = foldSpace(this.#pieces.join(''));
     if (this.#length + text.length > this.#maxLength) {
-      // Not in the middle of a character that takes two units.
-      text = text.slice(0, this.#maxLength - this.#length).replace(/[\ud800-\udbff]$/, '');
+      text = cutText(text, this.#maxLength - this.#length);
       this.#cut = true;
     }
     if (text !== '') {
@@ -124,7 +132,8 @@ export class TextBlocks {
       this.#lines.push(text);
       this.#length += text.length + 1;
     }
-    this.#current = '';
+    this.#pieces = [];
+    this.#open = 0;
     this.#linked = 0;
   }
 

@@ -4,7 +4,7 @@ import {Excerpt} from './excerpt.ts';
 import {type Attributes, type MarkupHandler, type MarkupSource, readMarkup} from './html-events.ts';
 import {elementLinks, type LinkSink} from './html-links.ts';
 import {headingLevel, isBalanced, isBlock, isBoilerplate, isSilent, tags} from './html-names.ts';
-import {type DocumentText, foldSpace, PlainText, type TextSink} from './html-text.ts';
+import {cutText, type DocumentText, foldSpace, PlainText, type TextSink} from './html-text.ts';
 import {leadsNowhere, type RawLink} from './links.ts';
 import {type MetaRefresh, parseMetaRefresh} from './meta-refresh.ts';
 import {Utf8Text} from './utf8-text.ts';
@@ -249,7 +249,7 @@ class PageReader implements MarkupHandler, LinkSink {
     if (this.#heading !== 0) {
       const text = this.#headingText.text;
       if (text !== '' && this.#headings.length < maxHeadings)
-        this.#headings.push({level: this.#heading, text});
+        this.#headings.push({level: this.#heading, text: cutText(text, maxShort)});
     }
     this.#heading = 0;
     this.#option = false;
@@ -267,7 +267,7 @@ class PageReader implements MarkupHandler, LinkSink {
   #closeRaw(): void {
     const text = this.#rawText;
     if (text !== undefined) {
-      if (this.#raw === tags.title) this.#title = foldSpace(text.slice(0, maxShort));
+      if (this.#raw === tags.title) this.#title = foldSpace(cutText(text, maxShort));
       else if (this.#raw === tags.script) this.#jsonLd.push(text);
       else if (/url\(|@import/i.test(text))
         for (const href of cssUrls(text))
@@ -296,7 +296,7 @@ class PageReader implements MarkupHandler, LinkSink {
     this.#inLink = false;
     if (this.#anchor === undefined) return;
     this.#anchorText.take();
-    this.#anchor.anchor = this.#anchorText.text.slice(0, this.#limits.maxAnchor);
+    this.#anchor.anchor = cutText(this.#anchorText.text, this.#limits.maxAnchor);
     this.#anchor = undefined;
   }
 
@@ -327,7 +327,7 @@ class PageReader implements MarkupHandler, LinkSink {
       .trim()
       .toLowerCase();
     if (key !== '' && this.#metas.length < maxMetas)
-      this.#metas.push({key, content: content.slice(0, maxShort)});
+      this.#metas.push({key, content: cutText(content, maxShort)});
   }
 
   #time(attributes: Attributes): void {

@@ -32,7 +32,9 @@ export class Utf8Text implements TextSink {
 
   add(start: number, end: number, linked: boolean): boolean {
     if (linked) this.#linked += this.#units(start, end);
-    const from = this.#page[start] === 32 && this.#endsInSpace() ? start + 1 : start;
+    let from = start;
+    // All spaces in front: what looks for two in a row begins at `from`, and sees one that is left over as single.
+    if (this.#endsInSpace()) while (from < end && this.#page[from] === 32) from++;
     if (end - from < shortPiece || this.#hasSpaces(from, end)) {
       this.#fold(this.#page, from, end);
       // White space alone, and an empty CDATA section, part words like one space.

@@ -1,6 +1,9 @@
 import {parsePage} from '../../lib/parse/page.ts';
 import {pageInput, pageOptions} from '../support/parse-options.ts';
 
+const beyond = `<!--${'x'.repeat(pageOptions.maxText)}-->`;
+const entry = `<a href="f.tar.gz">f.tar.gz</a>${' '.repeat(30)}2026-01-01 10:00  12345678\n`;
+
 /**
  * CPU of pages that are made to hurt, at a quarter, a half and the whole of their size: `tsx test/bench/parse-linear.ts`.
  * Linear time doubles from column to column.
@@ -21,6 +24,12 @@ const shapes: Readonly<Record<string, (share: number) => string>> = {
   '10 MB of quotes in CSS': (share) => `<style>${`url("'`.repeat(1.6e6 * share)}`,
   '10 MB of srcset': (share) => `<img srcset="${'a 1x,'.repeat(2e6 * share)}">`,
   '10 MB of JSON-LD brackets': (share) => `<script type="application/ld+json">${'['.repeat(1e7 * share)}`,
+  '100,000 breaks in a heading': (share) => `<h1>${'word '.repeat(1998)}${'<br>'.repeat(1e5 * share)}`,
+  '100,000 breaks in a link': (share) => `<a href=x>${'w '.repeat(399)}${'<br>'.repeat(1e5 * share)}`,
+  // Longer than parse.max_text, and one block: the plain way reads it, and its limit ends the text.
+  'a listing of 12,000 lines in pre': (share) => `${beyond}<pre>${entry.repeat(12_000 * share)}`,
+  '60,000 links in a block': (share) => `${beyond}<p>${'<a href=x>y</a> '.repeat(60_000 * share)}`,
+  '500,000 images in a link': (share) => `${beyond}<a href=x>${'y<img>'.repeat(5e5 * share)}`,
   '10 MB of spaces': (share) => `<p>${' '.repeat(1e7 * share)}x`,
 };
 
