@@ -5,8 +5,8 @@ import type {Encoding} from './encoding-labels.ts';
 
 /**
  * Bytes to text as browsers do it. Node's TextDecoder decides, except where it differs from the Encoding
- * Standard (Node 20.20, ICU): `windows-1252` is read as latin1, `ibm866` swaps three controls, `windows-874`
- * and `windows-1255` have other values at the end, `iso-8859-16` and `x-user-defined` are missing.
+ * Standard (Node 20.20, ICU): `windows-1252` is read as latin1, `ibm866` and `shift_jis` swap three controls,
+ * `windows-874` and `windows-1255` have other values at the end, `iso-8859-16` and `x-user-defined` are missing.
  *
  * Single-byte encodings go through a table of their 128 upper characters, made once each.
  */
@@ -72,13 +72,23 @@ const replacement: Decoder = {
 
 function multiByteDecoder(encoding: Encoding): Decoder {
   const decoder = new TextDecoder(encoding, {ignoreBOM: true});
+  const decode =
+    encoding === 'shift_jis'
+      ? (bytes: Uint8Array) => decoder.decode(bytes).replace(/[\x1a\x1c\x7f]/g, swapped)
+      : (bytes: Uint8Array) => decoder.decode(bytes);
   // In all but these a byte below 0x80 that is no part of a longer character is that ASCII character.
   const isPlain = encoding === 'utf-8' ? isUtf8 : notAscii.has(encoding) ? () => false : isAscii;
   return {
     encoding,
-    decode: (bytes) => decoder.decode(bytes),
-    toUtf8: (bytes) => (isPlain(bytes) ? bytes : Buffer.from(decoder.decode(bytes))),
+    decode,
+    toUtf8: (bytes) => (isPlain(bytes) ? bytes : Buffer.from(decode(bytes))),
   };
+}
+
+/** The control that stands in a Shift_JIS text where ICU, as on old mainframes, gives another. */
+function swapped(control: string): string {
+  if (control === '\x1a') return '\x7f';
+  return control === '\x1c' ? '\x1a' : '\x1c';
 }
 
 function singleByteDecoder(encoding: Encoding): Decoder {

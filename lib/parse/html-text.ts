@@ -52,7 +52,9 @@ export function foldInside(text: string): string {
 
 /** The first `most` units of a text, a character of two units not in half. */
 export function cutText(text: string, most: number): string {
-  return text.slice(0, most).replace(/[\ud800-\udbff]$/, '');
+  if (text.length <= most) return text;
+  const last = text.charCodeAt(most - 1);
+  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? most - 1 : most);
 }
 
 /** Searches for single characters are many times faster than a pattern, and most texts need nothing. */
