@@ -1,5 +1,6 @@
 import type {Config} from '../lib/config/settings.ts';
 import {foundOnly} from '../lib/counters.ts';
+import {neverDue} from '../lib/crawldb/row.ts';
 import {newSegmentIds} from '../lib/crawldb/segment-id.ts';
 import type {Reason} from '../lib/schema/reason.ts';
 import {makeScope} from '../lib/scope/scope.ts';
@@ -157,7 +158,7 @@ const deeper = 4;
 
 /** Time by which a URL must be due to be looked at. */
 function lookAhead({force, due}: SelectionInput['rules']): number {
-  return force ? Date.UTC(9999, 0) : due;
+  return force ? neverDue.getTime() - 1 : due;
 }
 
 /** Null where something can be selected; else how many due URLs their hosts keep back. Reads no more than it must. */

@@ -65,7 +65,7 @@ SELECT k.* REPLACE (
   CASE WHEN k.status <> 'orphan' THEN k.status WHEN k.last_success_time IS NULL THEN 'unfetched' ELSE 'fetched' END
     AS status,
   CASE WHEN k.status = 'orphan' THEN NULL ELSE k.reason END AS reason,
-  CASE WHEN k.status = 'orphan' AND k.next_fetch_time >= TIMESTAMPTZ '9999-01-01 00:00:00+00' THEN $now::TIMESTAMPTZ
+  CASE WHEN k.status = 'orphan' AND k.next_fetch_time = $never::TIMESTAMPTZ THEN $now::TIMESTAMPTZ
     ELSE k.next_fetch_time END AS next_fetch_time,
   coalesce(l.score, k.score) AS score,
   coalesce(l.interval_s, k.fetch_interval_s)::INTEGER AS fetch_interval_s,

@@ -1,5 +1,6 @@
 import type {Config} from '../lib/config/settings.ts';
 import type {Counters} from '../lib/counters.ts';
+import {neverDue} from '../lib/crawldb/row.ts';
 import {CrawlError} from '../lib/errors.ts';
 import type {Reason} from '../lib/schema/reason.ts';
 import {seeds} from '../lib/schema/seeds.ts';
@@ -158,7 +159,7 @@ async function injectLines(task: Task, ctx: TaskContext): Promise<TaskResult> {
     const read = await loadLines(db, ctx, params);
     const {mode, score, intervalS} = params;
     await db.run(sql.decide, {mode});
-    await db.run(sql.delta, {mode, score, interval_s: intervalS, now});
+    await db.run(sql.delta, {mode, score, interval_s: intervalS, now, never: neverDue});
     const seedRows = await ctx.store.create(seeds, 'crawldb/seeds');
     const lines = await db.copy(`${sql.seeds} ORDER BY run, source, line`, {run: ctx.run, now}, seedRows);
     const {files, summary} = await writeDelta(db, ctx, params.revision);

@@ -88,6 +88,7 @@ export const mergesegs = defineJob({
       facts: {
         crawldb,
         inlinks: await inlinksSlot(snapshot),
+        beside: await besideFetch(snapshot, ids),
         database: params.database,
         infos: Object.fromEntries(ids.map((id) => [id, snapshot.segment(id)])),
         slots: Object.keys(snapshot.manifest.slots).filter((slot) =>
@@ -101,7 +102,7 @@ export const mergesegs = defineJob({
 
   next(plan, stage, results) {
     if (stage > 0) return compactionEdit(results);
-    const {crawldb, database, infos, slots} = plan.facts as unknown as PlanFacts; // made by plan
+    const {crawldb, database, infos, slots, beside} = plan.facts as unknown as PlanFacts; // made by plan
     const [result] = results;
     const merged = result?.facts?.merged as readonly MergedSegment[];
     const written = result?.facts?.slots as Readonly<Record<string, readonly FileRef[]>>;
@@ -110,6 +111,10 @@ export const mergesegs = defineJob({
     for (const slot of slots)
       if (written[slot] === undefined && kept.has(slot.split('/')[1]!)) writes[slot] = null;
     const ids = Object.keys(infos);
+    const redirected = Object.keys(written).filter((slot) => !kept.has(slot.split('/')[1]!));
+    const followed = Object.fromEntries(
+      redirected.flatMap((slot) => Object.entries(beside[slot.split('/')[1]!] ?? {})),
+    );
     const segments: Record<string, Partial<Omit<SegmentInfo, 'version'>> | null> = {};
     for (const id of ids) if (!kept.has(id)) segments[id] = null;
     for (const {id, urls, hosts} of merged) {
@@ -128,8 +133,15 @@ export const mergesegs = defineJob({
     const delta = filesOf(result, 'crawldb');
     const changed = delta.some((file) => file.rows > 0);
     const edit = {
-      reads: ['crawldb', 'open', ...ids.map((id) => `segments/${id}`), ...slots],
-      writes: {...writes, ...(changed && countsOf(result))},
+      reads: [
+        'crawldb',
+        'open',
+        ...ids.map((id) => `segments/${id}`),
+        ...slots,
+        ...redirected,
+        ...Object.keys(followed),
+      ],
+      writes: {...writes, ...followed, ...(changed && countsOf(result))},
       segments,
     };
     if (!changed) return {edit};
@@ -143,6 +155,8 @@ interface PlanFacts {
   /** Of the segments that are merged, oldest first. */
   readonly infos: Readonly<Record<string, SegmentInfo>>;
   readonly slots: readonly string[];
+  /** By other segment and slot: what is told of its captures, as whole for its next fetch slot. */
+  readonly beside: Readonly<Record<string, Readonly<Record<string, readonly FileRef[]>>>>;
 }
 
 /** Throws SEGMENT_STATE where something would be lost, or would be told in part. */
@@ -210,4 +224,25 @@ async function otherFiles(
   const others = snapshot.segments.filter((id) => !ids.includes(id));
   const lists = others.map(async (id) => [id, await snapshot.files(`segments/${id}/fetch`)] as const);
   return Object.fromEntries(await Promise.all(lists));
+}
+
+/**
+ * What stands beside the fetch slots of other segments, parses and extractions. Where captures are told where their
+ * payload is now, that slot gets a new version; what was whole for the old one is whole for it, since no capture came.
+ */
+async function besideFetch(snapshot: Snapshot, ids: readonly string[]): Promise<PlanFacts['beside']> {
+  const beside: Record<string, Record<string, readonly FileRef[]>> = {};
+  const {slots} = snapshot.manifest;
+  for (const slot of Object.keys(slots).sort()) {
+    const [, id] = /^segments\/([^/]+)\/(?:parse|outlinks|extract|extractions)\//.exec(slot) ?? [];
+    if (id === undefined || ids.includes(id)) continue;
+    const version = slots[`segments/${id}/fetch`]?.version ?? 0;
+    const files = (await snapshot.files(slot)).map((file) =>
+      file.facts?.fetch_version === version
+        ? {...file, facts: {...file.facts, fetch_version: version + 1}}
+        : file,
+    );
+    beside[id] = {...beside[id], [slot]: files};
+  }
+  return beside;
 }

@@ -1,4 +1,5 @@
 import type {Config} from '../lib/config/settings.ts';
+import {neverDue as never} from '../lib/crawldb/row.ts';
 import {CrawlError} from '../lib/errors.ts';
 import {linkdb, linksources} from '../lib/schema/linkdb.ts';
 import type {Reason} from '../lib/schema/reason.ts';
@@ -41,9 +42,6 @@ const sql = readSql(import.meta.url, './rekey.sql', [
 ]);
 
 const {one} = readSql(import.meta.url, './crawldb/one.sql', ['one']);
-
-/** Due time of a row whose URL is none by the present policy, or not wanted: it is never asked for. */
-const never = new Date(Date.UTC(9999, 11, 31));
 
 interface RekeyParams {
   readonly texts: PolicyTexts;

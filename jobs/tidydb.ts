@@ -1,5 +1,6 @@
 import type {Config} from '../lib/config/settings.ts';
 import {reasonClass} from '../lib/crawldb/effect.ts';
+import {neverDue} from '../lib/crawldb/row.ts';
 import {CrawlError} from '../lib/errors.ts';
 import {type Reason, reasonFacts, reasonNames} from '../lib/schema/reason.ts';
 import type {HopType} from '../lib/schema/status.ts';
@@ -43,9 +44,6 @@ const sql = readSql(import.meta.url, './tidydb.sql', [
   'reasons',
   'totals',
 ]);
-
-/** Due time of rows that are taken out: they are never asked for. */
-const never = new Date(Date.UTC(9999, 11, 31));
 
 interface TidyParams {
   readonly filter: boolean;
@@ -171,7 +169,7 @@ async function tidy(task: Task, ctx: TaskContext): Promise<TaskResult> {
     });
     if (params.filter) await filterAll(db, ctx, params, change);
     if (params.orphans !== null) await db.run(sql.orphans, {before: new Date(params.now - params.orphans)});
-    await db.run(sql.changed, {now: new Date(params.now), never});
+    await db.run(sql.changed, {now: new Date(params.now), never: neverDue});
     const failures = reasonNames.filter((reason) => reasonClass(reason) === 'url').join(',');
     const before = params.purge === null ? new Date(0) : new Date(params.now - params.purge);
     await db.run(sql.purge, {before, failures});

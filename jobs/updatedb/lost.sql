@@ -30,12 +30,12 @@ SEMI JOIN (SELECT * FROM candidate ANTI JOIN held USING (host_key, url_key)) o U
 
 -- step: revived
 -- Orphans that something links to again: with what is known of their last success, and due; upkeep (tidydb) had put them
--- off for ever. $now.
+-- off for ever ($never). $now.
 CREATE TABLE revived AS
 SELECT r.* REPLACE (
   CASE WHEN last_success_time IS NULL THEN 'unfetched' ELSE 'fetched' END AS status,
   NULL AS reason,
-  CASE WHEN next_fetch_time >= TIMESTAMPTZ '9999-01-01 00:00:00+00' THEN $now::TIMESTAMPTZ
+  CASE WHEN next_fetch_time = $never::TIMESTAMPTZ THEN $now::TIMESTAMPTZ
     ELSE next_fetch_time END AS next_fetch_time
 )
 FROM current_row r

@@ -1,3 +1,4 @@
+import {neverDue} from '../../lib/crawldb/row.ts';
 import type {FileRef} from '../../lib/store/manifest-types.ts';
 import type {Snapshot} from '../../lib/store/store.ts';
 import {readSql} from '../runner/sql-file.ts';
@@ -14,7 +15,7 @@ const sql = readSql(import.meta.url, './lost.sql', ['lost', 'revived']);
  */
 export async function replaceLinks(update: Update): Promise<number> {
   const {db, params} = update;
-  await db.run(sql.revived, {now: new Date(params.now)});
+  await db.run(sql.revived, {now: new Date(params.now), never: neverDue});
   await replaceChanged(db, 'revived');
   const [pages] = await db.all<{n: number}>(`SELECT count(*) AS n FROM revived WHERE status = 'fetched'`);
   const duplicates = (pages?.n ?? 0) > 0 ? await markDuplicates(update, 'revived') : 0;

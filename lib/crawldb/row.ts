@@ -23,6 +23,9 @@ export interface Discovery {
   readonly sitemapDepth?: number | null;
 }
 
+/** Due time of rows that are taken out, by upkeep or rekey: they are never asked for. */
+export const neverDue = new Date(Date.UTC(9999, 11, 31));
+
 /** The row of a URL that was just found: unfetched, due at once. */
 export function newRow(identity: Identity, found: Discovery, revision: number): CrawlDatum {
   return {

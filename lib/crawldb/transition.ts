@@ -242,7 +242,7 @@ function compare(a: string, b: string): number {
 
 /**
  * A segment that comes late, with outcomes older than what the row holds: the row is made anew from all its
- * outcomes. Where those applied before are not all kept, so that they tell of fewer visits than the row does, its history
+ * outcomes. Where those applied before are not all kept, so that they tell of another state than the row has, its history
  * is frozen: outcomes newer than all that it holds are applied, older ones are left out, and the row says so.
  *
  * @param applied kept outcomes that the row holds already
@@ -255,7 +255,7 @@ export function replayOutcomes(
   policy: TransitionPolicy,
 ): CrawlDatum {
   const start = forgetHistory(row, policy.schedule.bounds.firstS);
-  if (applyOutcomes(start, applied, policy).visits >= row.visits)
+  if (tellsAll(applyOutcomes(start, applied, policy), row))
     return applyOutcomes(start, [...applied, ...coming], policy);
   const held = row.fetch_time?.getTime() ?? Number.NEGATIVE_INFINITY;
   const newer = coming.filter(({fetch_time}) => fetch_time.getTime() > held);
@@ -263,6 +263,23 @@ export function replayOutcomes(
   return newer.length === coming.length || after.history_frozen === true
     ? after
     : {...after, history_frozen: true};
+}
+
+/**
+ * Whether kept outcomes come to what the row holds. Only what outcomes alone decide is compared: times to come follow
+ * scores and settings as well, duplicates other pages.
+ */
+function tellsAll(told: CrawlDatum, row: CrawlDatum): boolean {
+  return (
+    told.visits >= row.visits &&
+    told.retries === row.retries &&
+    told.fetch_time?.getTime() === row.fetch_time?.getTime() &&
+    (row.status === 'orphan' || standing(told) === standing(row))
+  );
+}
+
+function standing({status}: CrawlDatum): string {
+  return ['fetched', 'notmodified', 'duplicate', 'parse_failed'].includes(status) ? 'page' : status;
 }
 
 /** Another parse of the capture that the row holds: its signatures take the place of the old; fetch facts stay. */

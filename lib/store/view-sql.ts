@@ -25,9 +25,15 @@ export type FilePath = (file: FileRef) => string;
  * rows there are: with columns by field id it does not look, takes 1,000 a file for granted, and joins would hold the
  * whole crawldb in memory rather than the few keys asked for.
  *
+ * @param columns `file_row_number` besides: the place of a row in its file, from 0
  * @throws CrawlError VERSION_NEWER where a file was written by a later version of the table
  */
-export function filesQuery(table: Table, files: readonly FileRef[], path: FilePath): string {
+export function filesQuery(
+  table: Table,
+  files: readonly FileRef[],
+  path: FilePath,
+  columns: '*' | '*, file_row_number' = '*',
+): string {
   for (const file of files)
     if ((file.version ?? 1) > table.version)
       throw new CrawlError(
@@ -42,7 +48,7 @@ export function filesQuery(table: Table, files: readonly FileRef[], path: FilePa
       `${at + 1}: {name: ${sqlString(name)}, type: ${sqlString(duckdbType(column))}, default_value: NULL}`,
   );
   const rows = files.reduce((sum, file) => sum + file.rows, 0);
-  return `SELECT * FROM read_parquet([${list}], schema = MAP {${schema.join(', ')}}, explicit_cardinality = ${rows})`;
+  return `SELECT ${columns} FROM read_parquet([${list}], schema = MAP {${schema.join(', ')}}, explicit_cardinality = ${rows})`;
 }
 
 /** DuckDB takes `*`, `?` and `[` in file names as patterns; in brackets each stands for itself. */

@@ -1,3 +1,4 @@
+import type {Table} from '../schema/table.ts';
 import {type TableName, tables} from '../schema/tables.ts';
 import type {Database} from './duckdb.ts';
 import {extractionFiles, extractTables, extractViews} from './extract-views.ts';
@@ -121,6 +122,18 @@ export async function bindFiles(
       filesQuery(tables.crawldb, files, (file) => store.path(file)),
     ),
   );
+}
+
+/** One file of a table as a view, with the place of each row in it as `file_row_number`, from 0. */
+export async function bindNumbered(
+  db: Pick<Database, 'run'>,
+  store: {path(file: FileRef): string},
+  name: string,
+  table: Table,
+  file: FileRef,
+): Promise<void> {
+  const path: FilePath = (ref) => store.path(ref);
+  await db.run(createView(name, filesQuery(table, [file], path, '*, file_row_number')));
 }
 
 export interface BindOptions {

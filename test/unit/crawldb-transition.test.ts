@@ -273,3 +273,22 @@ test('where older outcomes are kept no more, what comes late is left out and tol
   const both = replayOutcomes(row, list.slice(1), [late, newest], policy);
   assert.deepEqual(both, {...applyOutcome(row, newest, policy), history_frozen: true});
 });
+
+test('a failure or an answer that is kept no more is missed, too, though it is no visit', () => {
+  const timeout = (days: number) => outcome('retry', days, {reason: 'timeout'});
+  const missing = outcome('gone', 5, {reason: 'http_404', fetch_status: 404});
+  const late = timeout(7);
+  for (const [name, list] of [
+    ['a time-out', [success(1, 1), timeout(5), timeout(10)]],
+    ['an answer', [success(1, 1), missing, timeout(10)]],
+    ['the newest', [timeout(8), success(1, 9), missing]],
+  ] as const) {
+    const order = list.toSorted((a, b) => a.fetch_time.getTime() - b.fetch_time.getTime());
+    const row = applyOutcomes(fresh, order, policy);
+    const gone = order.at(name === 'the newest' ? 2 : 1)!;
+    const kept = order.filter((one) => one !== gone);
+    assert.deepEqual(replayOutcomes(row, kept, [late], policy), {...row, history_frozen: true}, name);
+    const whole = applyOutcomes(fresh, [...order, late], policy);
+    assert.deepEqual(replayOutcomes(row, order, [late], policy), whole, name);
+  }
+});

@@ -8,14 +8,21 @@ import {mergesegs} from '../../jobs/mergesegs.ts';
 import {updatedb} from '../../jobs/updatedb.ts';
 import {CrawlError} from '../../lib/errors.ts';
 import type {Capture} from '../../lib/schema/fetch.ts';
+import type {ParseRow} from '../../lib/schema/parse.ts';
+import {listParses} from '../../lib/store/parses.ts';
 import {defaultOptions} from '../support/default-options.ts';
 import {commitRows, type JobHarness, jobHarness} from '../support/job-harness.ts';
 import {fetchSegment, page, type SmallPage, type SmallWeb} from '../support/small-web.ts';
 
 const home = 'http://a.test/';
-const [same, fails, unchanged, once, emptied] = ['same', 'fails', 'unchanged', 'once', 'emptied'].map(
-  (path) => home + path,
-);
+const [same, fails, unchanged, once, emptied, between] = [
+  'same',
+  'fails',
+  'unchanged',
+  'once',
+  'emptied',
+  'between',
+].map((path) => home + path);
 const day = 86_400_000;
 
 /** Each round the home page is another and links to the others; of those each has a fate of its own. */
@@ -23,7 +30,8 @@ const webOf =
   (round: number): SmallWeb =>
   (url): SmallPage => {
     if (url === home)
-      return page(`home ${round}`, [same!, fails!, unchanged!, emptied!, `${home}only/${round}`]);
+      return page(`home ${round}`, [same!, fails!, unchanged!, emptied!, between!, `${home}only/${round}`]);
+    if (url === between && round === 3) return {status: 'notmodified', code: 304};
     if (url === emptied) return page(round > 2 ? '' : 'full');
     if (url === fails && round > 2) return {status: 'retry', reason: 'timeout'};
     if (url === unchanged && round > 2) return {status: 'notmodified', code: 304};
@@ -96,6 +104,8 @@ test('segments become one: of each URL the newest capture and the newest payload
   const kept = await captures(crawl, segments);
   assert.deepEqual(kept, [
     '/ 3 success',
+    '/between 2 success',
+    '/between 3 notmodified',
     '/emptied 2 success',
     '/emptied 3 success',
     '/fails 2 success',
@@ -117,10 +127,10 @@ test('segments become one: of each URL the newest capture and the newest payload
   );
   assert.deepEqual(
     await crawl.sql('SELECT count(*) AS n, max(rank) AS most, min(rank) AS least FROM fetchlist'),
-    [{n: 8, most: 8, least: 1}],
+    [{n: 9, most: 9, least: 1}],
   );
   const [stored] = await crawl.sql<{n: number}>('SELECT count(*) AS n FROM content');
-  assert.equal(stored?.n, 8);
+  assert.equal(stored?.n, 9);
   assert.equal((await crawl.run(mergesegs, defaultOptions(mergesegs))).outcome, 'nothing');
   assert.equal((await crawl.run(updatedb, defaultOptions(updatedb))).outcome, 'nothing');
   assert.equal((await crawl.run(invertlinks, defaultOptions(invertlinks))).outcome, 'nothing');
@@ -163,6 +173,7 @@ test('a part of the segments: payloads that others share stay, --all keeps every
   });
   assert.deepEqual(await captures(crawl, segments), [
     '/ 3 success',
+    '/between 2 success',
     '/emptied 2 success',
     '/emptied 3 success',
     '/fails 2 success',
@@ -175,13 +186,13 @@ test('a part of the segments: payloads that others share stay, --all keeps every
   );
   assert.deepEqual(
     sizes.map(({n}) => n),
-    [2, 2, 2, 1],
+    [2, 2, 2, 2],
   );
   assert.deepEqual(
     sizes.slice(0, 2).map(({segment}) => segment),
     [second, third],
   );
-  assert.equal(cut.counters.captures_dropped_total, before.length - 7);
+  assert.equal(cut.counters.captures_dropped_total, before.length - 8);
   // What the condition left out is not held any more, and asked for without validators
   assert.deepEqual(
     (await dangling(crawl)).filter(({what}) => what !== 'fetch'),
@@ -197,6 +208,39 @@ async function contentBut(crawl: JobHarness, segment: string, rows: readonly Cap
     `SELECT * FROM content WHERE segment = '${segment}' AND content_sha256 <> '${sha}'`,
   );
 }
+
+test('a 304 goes on naming the payload that it spoke of, wherever that lies now, or none', async (t) => {
+  const {crawl, segments} = await rounds(t, 4);
+  const [, second, third, fourth] = segments as [string, string, string, string];
+  const version = (await crawl.head()).manifest.slots[`segments/${third}/fetch`]?.version;
+  const rows = await crawl.sql<ParseRow>(`SELECT * FROM parse WHERE segment = '${third}'`);
+  const facts = {fetch_version: version!};
+  await commitRows(crawl, [{slot: `segments/${third}/parse/p1`, table: 'parse', rows, facts}]);
+  const whole = async () =>
+    (await listParses(await crawl.head(), [third])).map(({parse, complete}) => [parse, complete]);
+  assert.deepEqual(await whole(), [['p1', true]]);
+
+  await crawl.run(mergesegs, {...defaultOptions(mergesegs), segments: [second, fourth]});
+  const seen = async () => (await captures(crawl, segments)).filter((line) => line.startsWith('/between'));
+  assert.deepEqual(await seen(), ['/between 2 success', '/between 3 notmodified', '/between 4 success']);
+  assert.deepEqual(await dangling(crawl), []);
+  assert.deepEqual(await whole(), [['p1', true]], 'no capture came to it');
+
+  await crawl.run(mergesegs, {...defaultOptions(mergesegs), all: true, slice: 3});
+  assert.deepEqual(await dangling(crawl), []);
+
+  const where = `NOT (status = 'success' AND url IN ('${unchanged}', '${between}'))`;
+  await crawl.run(mergesegs, {...defaultOptions(mergesegs), all: true, where});
+  const left = await crawl.sql(
+    `SELECT content_segment FROM captures WHERE url IN ('${unchanged}', '${between}') GROUP BY ALL`,
+  );
+  assert.deepEqual(left, [{content_segment: null}]);
+  const wrong = await dangling(crawl);
+  assert.deepEqual(
+    wrong.filter(({what}) => what !== 'fetch'),
+    [],
+  );
+});
 
 test('a segment that is applied unparsed is refused beside parsed ones', async (t) => {
   const {crawl, segments} = await rounds(t, 1);

@@ -1,0 +1,164 @@
+import {content} from '../../lib/schema/content.ts';
+import {fetch} from '../../lib/schema/fetch.ts';
+import {fetchlist} from '../../lib/schema/fetchlist.ts';
+import {outlinks} from '../../lib/schema/outlinks.ts';
+import {parse} from '../../lib/schema/parse.ts';
+import type {Row, Table} from '../../lib/schema/table.ts';
+import type {FileRef} from '../../lib/store/manifest-types.ts';
+import {readTable} from '../../lib/store/parquet-read.ts';
+import type {TableFile} from '../../lib/store/store.ts';
+import type {TaskContext} from '../job.ts';
+
+/** A row that stays. */
+export interface KeptRow {
+  /** Its place in its file, from 0. */
+  readonly place: number;
+  /** The segment that has it from now on. */
+  readonly name: string;
+  /** Of a capture: the segment that has its payload. */
+  readonly holder?: string | null;
+}
+
+/** A file is ended at this size: DESIGN, ceil(bytes / 256 MB) files a part. */
+const fileBytes = 256 * 2 ** 20;
+/** The same for rows that are small: chosen, some hundred bytes each. */
+const fileRows = 1_000_000;
+
+interface OpenFile {
+  readonly file: TableFile<Table>;
+  rows: number;
+  bytes: number;
+}
+
+/**
+ * Files of the segments that come out, by slot. Rows are copied as they are read; which ones comes from a query over the
+ * same file, in its order. Memory: a row group.
+ */
+export class SegmentsWriter {
+  readonly #ctx: TaskContext;
+  readonly #versions: Readonly<Record<string, number>>;
+  readonly #open = new Map<string, OpenFile>();
+  readonly #slots: Record<string, FileRef[]> = {};
+  readonly #ranks = new Map<string, number>();
+
+  /** @param versions of the slots `segments/ID/fetch` so far */
+  constructor(ctx: TaskContext, versions: Readonly<Record<string, number>>) {
+    this.#ctx = ctx;
+    this.#versions = versions;
+  }
+
+  /**
+   * Copies the rows of a file that stay, with changes.
+   *
+   * @param part as `fetch` or `parse/NAME`
+   * @param kept in order of place
+   */
+  async copy<T extends Table>(
+    table: T,
+    part: string,
+    file: FileRef,
+    kept: AsyncIterable<readonly KeptRow[]>,
+    change: (kept: KeptRow) => Partial<Row<T>> = () => ({}),
+  ): Promise<void> {
+    const places = new Places(kept);
+    try {
+      let first = 0;
+      for await (const rows of readTable(table, this.#ctx.store.path(file))) {
+        this.#ctx.signal.throwIfAborted();
+        const groups = new Map<string, Row<T>[]>();
+        for (const to of await places.before(first + rows.length)) {
+          const row = rows[to.place - first] as Row<T>;
+          const list = groups.get(to.name) ?? [];
+          list.push({...row, segment: to.name, ...change(to)});
+          groups.set(to.name, list);
+        }
+        first += rows.length;
+        for (const [name, list] of groups) await this.#write(table, `segments/${name}/${part}`, list);
+      }
+    } finally {
+      await places.close();
+    }
+  }
+
+  /** Lines of a fetchlist, numbered anew. */
+  async copyList(file: FileRef, kept: AsyncIterable<readonly KeptRow[]>): Promise<void> {
+    await this.copy(fetchlist, 'fetchlist', file, kept, ({name}) => {
+      const rank = (this.#ranks.get(name) ?? 0) + 1;
+      this.#ranks.set(name, rank);
+      return {partition: 0, rank};
+    });
+  }
+
+  async #write<T extends Table>(table: T, slot: string, rows: readonly Row<T>[]): Promise<void> {
+    let open = this.#open.get(slot);
+    if (open === undefined) {
+      open = {file: await this.#ctx.store.create<Table>(table, slot), rows: 0, bytes: 0};
+      this.#open.set(slot, open);
+    }
+    await open.file.write(rows);
+    open.rows += rows.length;
+    for (const row of rows) open.bytes += Number(row.content_length ?? 0);
+    if (open.rows >= fileRows || (table.name === content.name && open.bytes >= fileBytes))
+      await this.#end(slot, open);
+  }
+
+  async #end(slot: string, {file}: OpenFile): Promise<void> {
+    this.#open.delete(slot);
+    const [, id, part] = slot.split('/');
+    const fetchVersion = (this.#versions[id!] ?? 0) + 1;
+    const done = await file.close(part === 'parse' ? {fetch_version: fetchVersion} : undefined);
+    this.#slots[slot] = [...(this.#slots[slot] ?? []), done];
+  }
+
+  /**
+   * Ends all files; parts that every segment has are there, with no rows if need be.
+   *
+   * @param names of the segments that come out
+   * @param current name of their current parse
+   */
+  async close(
+    names: readonly string[],
+    current: string | null,
+  ): Promise<Readonly<Record<string, readonly FileRef[]>>> {
+    const parts: (readonly [Table, string])[] = [
+      [fetchlist, 'fetchlist'],
+      [fetch, 'fetch'],
+      [content, 'content'],
+    ];
+    if (current !== null) parts.push([parse, `parse/${current}`], [outlinks, `outlinks/${current}`]);
+    for (const name of names)
+      for (const [table, part] of parts) await this.#write(table, `segments/${name}/${part}`, []);
+    for (const [slot, open] of this.#open) await this.#end(slot, open);
+    return this.#slots;
+  }
+}
+
+/** Rows that stay, taken piece by piece. */
+class Places {
+  readonly #batches: AsyncIterator<readonly KeptRow[]>;
+  #rest: readonly KeptRow[] = [];
+
+  constructor(kept: AsyncIterable<readonly KeptRow[]>) {
+    this.#batches = kept[Symbol.asyncIterator]();
+  }
+
+  /** Those before a place that were not taken yet. */
+  async before(end: number): Promise<readonly KeptRow[]> {
+    const taken: KeptRow[] = [];
+    while (true) {
+      const beyond = this.#rest.findIndex(({place}) => place >= end);
+      const here = beyond < 0 ? this.#rest : this.#rest.slice(0, beyond);
+      for (const row of here) taken.push(row);
+      this.#rest = this.#rest.slice(here.length);
+      if (beyond >= 0) return taken;
+      const next = await this.#batches.next();
+      if (next.done === true) return taken;
+      this.#rest = next.value;
+    }
+  }
+
+  /** Ends the query, whether all was taken or not. */
+  async close(): Promise<void> {
+    await this.#batches.return?.();
+  }
+}
