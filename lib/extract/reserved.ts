@@ -9,6 +9,7 @@ export const furtherViews = [
   'parse_all',
   'outlinks_all',
   'extractions_all',
+  'linkdb_all',
   'extractors',
 ] as const;
 
