@@ -60,7 +60,8 @@ export async function refuseTraps({db, reasons}: Update, quarantine: Quarantine)
     const closed = (rows as unknown as Candidate[]) // the columns of the query
       .flatMap(({host_key, url_key, url}) => {
         const family = quarantine.closes(url);
-        return family === undefined ? [] : [{host_key, url_key, ...family}];
+        if (family === undefined) return [];
+        return [{host_key, url_key, place: family.place, pattern: family.pattern}];
       });
     n += closed.length;
     await refused.insert(closed);

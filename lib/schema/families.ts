@@ -27,7 +27,10 @@ export const families = table({
     novel: {type: 'count', doc: 'Of the window: pages whose text is like no other of the family.'},
     repeats: {type: 'count', doc: 'Of the window: pages whose text equals that of another word for word.'},
     inside: {type: 'count', doc: 'Of the window: pages found on a page of the same family.'},
-    hosts: {type: 'count', doc: 'Hosts in it, where it is over a domain; those of each round added up.'},
+    hosts: {
+      type: 'count',
+      doc: 'Hosts in it, where it is over a domain, those of each round added up; or words, where {a} stands for the one that a path begins with.',
+    },
     samples: {
       type: 'bytes',
       doc: 'Fingerprints of the newest texts that differ, eight bytes each, least significant first.',

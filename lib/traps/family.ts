@@ -12,13 +12,16 @@ import {hostOf, registeredDomain} from '../url/host.ts';
  * 1. of its host, with the names of all parameters and the kinds of their values; words among several values are kept,
  *    since they often name the program (`op=statistics`);
  * 2. of its host, with `?*` for several parameters, or the name of the only one: combinations of filters;
- * 3. of its host, without parameters, with `{a}` for the word that the path begins with: programs that make up words;
+ * 3. of its host, without parameters, with `{a}` for the word that the path begins with: programs that make up words. Of
+ *    each word only the first pages count in it;
  * 4. of its domain, without parameters, for hosts below it: names of hosts without end.
  */
 export interface Family {
   /** Host name, or `*.` and the registered domain. */
   readonly place: string;
   readonly pattern: string;
+  /** The third: `{a}` stands for any word that a path begins with. */
+  readonly ofWords?: true;
 }
 
 /** Narrow ones first. */
@@ -30,7 +33,7 @@ export function familiesOf(url: string): readonly Family[] {
   const wide = shape + wideQuery(query);
   if (query !== '' && wide !== families[0]!.pattern) families.push({place: host, pattern: wide});
   const anyWord = pathShape(path, '{a}');
-  if (anyWord !== shape) families.push({place: host, pattern: anyWord});
+  if (anyWord !== shape) families.push({place: host, pattern: anyWord, ofWords: true});
   const domain = registeredDomain(host);
   if (domain !== null && domain !== host && domain !== '' && host !== `www.${domain}`)
     families.push({place: `*.${domain}`, pattern: shape});

@@ -23,9 +23,12 @@ const minProbes = 10;
 const opening = 0.5;
 /** Families kept of a place: those that most pages were asked of, and all that are or were quarantined. */
 const maxFamilies = 200;
-/** A family over a domain is about many hosts with few pages each. */
-const manyHosts = 20;
-const pagesPerHost = 5;
+/**
+ * A family over a domain is about many hosts with few pages each, and one of words about many words: what there is more of
+ * has families of its own, and an honest section must not pay for its neighbours.
+ */
+const manyParts = 20;
+const pagesPerPart = 5;
 
 /** The families as they were, with what a round has seen of them. */
 export function foldVisits(
@@ -41,10 +44,15 @@ export function foldVisits(
   for (const {url, simhash, from} of visits) {
     const host = hostOf(url);
     const sources = from === null ? [] : familiesOf(from).map(familyKey);
+    let narrower: FamilyRow | undefined;
     for (const family of familiesOf(url)) {
       const key = familyKey(family);
+      const pagesOfWord = family.ofWords ? (narrower?.pages ?? 0) : 0;
+      if (pagesOfWord > pagesPerPart) continue;
       const row = touched.get(key) ?? rows.get(key) ?? newFamily(family, url);
-      touched.set(key, {...row, pages: row.pages + 1, example: url});
+      const words = pagesOfWord === 1 ? 1 : 0;
+      narrower = {...row, pages: row.pages + 1, hosts: row.hosts + words, example: url};
+      touched.set(key, narrower);
       const inside = sources.includes(key);
       counts.set(key, seePage(counts.get(key) ?? countsOf(row), {simhash, inside}, rule.nearBits));
       if (family.place.startsWith('*.')) hosts.set(key, (hosts.get(key) ?? new Set()).add(host));
@@ -68,7 +76,9 @@ function judgeAll(rows: readonly FamilyRow[], rule: TrapRule, now: number): Fami
   const taken: FamilyRow[] = [];
   for (const row of rows.toSorted((a, b) => order(a) - order(b) || compare(familyKey(a), familyKey(b)))) {
     const parts = taken.filter((narrow) =>
-      familiesOf(narrow.example).some((family) => familyKey(family) === familyKey(row)),
+      familiesOf(narrow.example).some(
+        (family) => familyKey(family) === familyKey(row) && !family.ofWords, // which had few pages of it
+      ),
     );
     const own = parts.reduce((counts, narrow) => without(counts, countsOf(narrow)), countsOf(row));
     const after = judgeOne({...row, ...columnsOf(own)}, rule, now);
@@ -81,9 +91,9 @@ function judgeAll(rows: readonly FamilyRow[], rule: TrapRule, now: number): Fami
 function judgeOne(row: FamilyRow, rule: TrapRule, now: number): FamilyRow {
   const counts = countsOf(row);
   if (row.state === 'quarantined') return judgeTrial(row, counts, rule, now);
-  const fewHosts =
-    row.place.startsWith('*.') && (row.hosts < manyHosts || row.pages > pagesPerHost * row.hosts);
-  const verdict = fewHosts ? 'open' : judge(counts, rule, row.rounds ?? 1);
+  const ofParts = row.place.startsWith('*.') || isOfWords(row);
+  const fewParts = ofParts && (row.hosts < manyParts || row.pages > pagesPerPart * row.hosts);
+  const verdict = fewParts ? 'open' : judge(counts, rule, row.rounds ?? 1);
   if (verdict === 'open') return {...row, ...columnsOf(ageWindow(counts, rule.minPages))};
   return {
     ...row,
@@ -94,6 +104,10 @@ function judgeOne(row: FamilyRow, rule: TrapRule, now: number): FamilyRow {
     state_time: new Date(now),
     probe_time: new Date(now + rule.probeMs),
   };
+}
+
+function isOfWords(row: FamilyRow): boolean {
+  return familiesOf(row.example).some((family) => family.ofWords && familyKey(family) === familyKey(row));
 }
 
 function judgeTrial(row: FamilyRow, counts: FamilyCounts, rule: TrapRule, now: number): FamilyRow {

@@ -187,6 +187,26 @@ test('a maze that grows by a few pages a round is stopped, whatever its words; w
   assert.equal(of('diary.test'), 40, 'an entry a round, each with its own text');
 });
 
+test('a trap closes no honest neighbour, however few pages that has', () => {
+  const empty =
+    'Home About Contact Basket Account. No events this month. Previous and next. All rights reserved.';
+  const sections = ['calendar', 'events', 'agenda', 'archive'];
+  const web: SmallWeb = (url) => {
+    const [, section, number] = /test\/([a-z]+)\/(\d+)$/.exec(url)!;
+    const i = Number(number);
+    return section === 'news'
+      ? page(ownText(url), [`http://a.test/news/${i + 1}`])
+      : page(`${empty} ${section} ${i}`, [`http://a.test/${section}/${i + 8}`]);
+  };
+  const start = sections.flatMap((section) =>
+    Array.from({length: 8}, (_, i) => `http://a.test/${section}/${i}`),
+  );
+  const fetched = [...crawl(['http://a.test/news/0', ...start], web, 1000, 40)];
+  const of = (section: string) => fetched.filter((url) => url.includes(`/${section}/`)).length;
+  assert.equal(of('news'), 40, 'an entry a round');
+  for (const section of sections) assert.ok(of(section) <= 120, `${of(section)} pages of ${section}`);
+});
+
 test('a shop of 10,000 products and an archive of ten years by day are crawled whole', () => {
   const {web, urls} = honestWeb(3650, 10_000);
   const fetched = crawl(['http://shop.test/', 'http://archive.test/'], web, 1000, 1000);
