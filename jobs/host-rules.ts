@@ -161,7 +161,11 @@ function ruleAfter(before: HostRuleText, change: HostRuleOptions, blockedWidely:
 /** Does a rule about more hosts than `text` is block all of those? Of patterns that is not asked: they overlap. */
 function isBlockedWidely(rules: ReadonlyMap<string, HostRuleRow>, text: string): boolean {
   if (ruleAbout(text) === 'pattern') return [...rules.values()].some(({blocked}) => blocked);
-  const wider = new HostRules([...rules.values()].filter(({url_host_name}) => url_host_name !== text));
+  const wider = new HostRules(
+    [...rules.values()].filter(
+      ({url_host_name}) => url_host_name !== text && ruleAbout(url_host_name) !== 'host',
+    ),
+  );
   return wider.of(text.replace(/^\./, ''))?.blocked ?? false;
 }
 

@@ -1,7 +1,8 @@
 -- Counts of hosts anew, from all rows of the crawldb. Views: crawldb, hoststats.
 
 -- step: hoststats
--- What was ever fetched, and how much of it was new, only rounds can tell: that stays, at least the pages that rows show.
+-- What was ever fetched, and how much of it was new, only rounds can tell: that stays. Of a host without a row the pages
+-- are those that rows of the crawldb show.
 CREATE TABLE new_hoststats AS
 WITH counted AS (
   SELECT
@@ -22,7 +23,7 @@ SELECT
   coalesce(c.urls, 0)::BIGINT AS urls, coalesce(c.unfetched, 0)::BIGINT AS unfetched,
   coalesce(c.fetched, 0)::BIGINT AS fetched, coalesce(c.duplicates, 0)::BIGINT AS duplicates,
   coalesce(c.gone, 0)::BIGINT AS gone, coalesce(c.redirects, 0)::BIGINT AS redirects,
-  greatest(coalesce(h.pages_fetched, 0), coalesce(c.pages_fetched, 0))::BIGINT AS pages_fetched,
+  coalesce(h.pages_fetched, c.pages_fetched, 0)::BIGINT AS pages_fetched,
   coalesce(h.body_bytes, 0)::BIGINT AS body_bytes, coalesce(h.over_budget, 0)::BIGINT AS over_budget,
   h.novel_bytes, h.recent_pages, h.recent_new
 FROM hoststats h FULL JOIN counted c USING (host_key);

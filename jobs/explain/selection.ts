@@ -112,7 +112,8 @@ async function judge(
 ): Promise<Verdict> {
   const {hosts, weights, time: now} = selection;
   const ofHost = `(SELECT * FROM crawldb WHERE host_key = ${page.host_key}::UBIGINT)`;
-  const {due} = await prepareSelection(db, {now, rules: selection, hosts, weights}, ofHost);
+  const named = `SELECT DISTINCT host_key, url_host_name FROM ${ofHost}`;
+  const {due} = await prepareSelection(db, {now, rules: selection, hosts, weights}, ofHost, named);
   const here = `host_key = ${page.host_key}::UBIGINT AND url_key = ${page.url_key}::UBIGINT`;
   const has = async (table: string) =>
     (await db.all(`SELECT 1 FROM ${table} WHERE ${here} LIMIT 1`)).length > 0;

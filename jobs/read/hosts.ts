@@ -1,3 +1,4 @@
+import {deadLinkWorth} from '../../lib/selection/yield.ts';
 import {sqlString} from '../../lib/store/duckdb.ts';
 import {readSql} from '../runner/sql-file.ts';
 import {whereSql} from './crawldb.ts';
@@ -42,7 +43,10 @@ export type DomainLevel = (typeof domainLevels)[number];
  */
 export function domainStatsSql(level: DomainLevel, topN: number | undefined): string {
   const limit = topN === undefined ? '' : ` LIMIT ${topN}`;
-  if (level === 'path') return `${sql.paths.replaceAll('$large', `${largeHost}`)}${limit}`;
+  if (level === 'path') {
+    const paths = sql.paths.replaceAll('$large', `${largeHost}`).replaceAll('$dead_link', `${deadLinkWorth}`);
+    return `${paths}${limit}`;
+  }
   if (level === 'code' || level === 'scheme') {
     const name = level === 'code' ? 'fetch_status' : `regexp_extract(url, '^([a-z]+):', 1)`;
     return `SELECT ${name} AS ${level}, count(*)::BIGINT AS urls, count(DISTINCT host_key)::BIGINT AS hosts

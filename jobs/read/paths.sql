@@ -2,8 +2,8 @@
 
 -- step: paths
 -- By first folder of the path, `/` for what is in none, of hosts with at least $large known URLs. Yield is of the last 100
--- pages: the share with content of their own (as hoststats.recent_new: no error, not empty, no duplicate; a dead link
--- counts a quarter).
+-- pages visited for the first time: the share with content of their own (as hoststats.recent_new: no error, not empty, no
+-- duplicate; a dead link counts $dead_link).
 WITH url AS (
   SELECT
     host_key, url_key, url_host_name, status, similar_to, fetch_time,
@@ -16,8 +16,9 @@ WITH url AS (
     c.content_segment = c.segment AND row_number() OVER (
       PARTITION BY c.segment, c.content_digest ORDER BY c.fetch_time, c.url_key, c.host_key
     ) = 1 AS novel,
+    c.status = 'gone' AND c.fetch_status IS NOT NULL AS gone,
     c.status = 'success' AND u.status <> 'duplicate' AND u.similar_to IS NULL
-      AND coalesce(p.text_length > 0, p.status IS DISTINCT FROM 'failed') AS own
+      AND CASE p.status WHEN 'failed' THEN false WHEN 'skipped' THEN true ELSE coalesce(p.text_length > 0, true) END AS own
   FROM captures c
   JOIN url u USING (host_key, url_key)
   LEFT JOIN parse p USING (segment, capture_id)
@@ -25,8 +26,8 @@ WITH url AS (
 ), last_page AS (
   SELECT host_key, path, own, fetch_status
   FROM (
-    SELECT * FROM capture WHERE success OR fetch_status IS NOT NULL
-    QUALIFY row_number() OVER (PARTITION BY host_key, url_key ORDER BY fetch_time DESC) = 1
+    SELECT * FROM capture WHERE success OR gone
+    QUALIFY row_number() OVER (PARTITION BY host_key, url_key ORDER BY fetch_time) = 1
   )
   QUALIFY row_number() OVER (PARTITION BY host_key, path ORDER BY fetch_time DESC, url_key) <= 100
 )
@@ -49,7 +50,7 @@ LEFT JOIN (
 LEFT JOIN (
   SELECT
     host_key, path,
-    (count(*) FILTER (own) + 0.25 * count(*) FILTER (NOT own AND fetch_status IN (404, 410))) / count(*) AS yield
+    (count(*) FILTER (own) + $dead_link::DOUBLE * count(*) FILTER (NOT own AND fetch_status IN (404, 410))) / count(*) AS yield
   FROM last_page GROUP BY host_key, path
 ) l USING (host_key, path)
 ORDER BY u.urls DESC, u.url_host_name, u.path

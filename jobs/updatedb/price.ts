@@ -11,16 +11,18 @@ const names = {
   price: 'schedule_price',
   boost: 'schedule_boost',
   time: 'schedule_price_time',
+  visits: 'schedule_visits',
 } as const satisfies Record<keyof Price, string>;
 
 /** The price that a crawl has, or null. */
 export function priceOf(summary: Readonly<Record<string, number>>): Price | null {
-  const {[names.price]: price, [names.boost]: boost, [names.time]: time} = summary;
-  return price === undefined || boost === undefined || time === undefined ? null : {price, boost, time};
+  const {[names.price]: price, [names.boost]: boost, [names.time]: time, [names.visits]: visits} = summary;
+  if (price === undefined || boost === undefined || time === undefined || visits === undefined) return null;
+  return {price, boost, time, visits};
 }
 
-export function priceSummary({price, boost, time}: Price): Record<string, number> {
-  return {[names.price]: price, [names.boost]: boost, [names.time]: time};
+export function priceSummary({price, boost, time, visits}: Price): Record<string, number> {
+  return {[names.price]: price, [names.boost]: boost, [names.time]: time, [names.visits]: visits};
 }
 
 interface RateGroup extends Readonly<Record<string, unknown>> {
@@ -28,14 +30,14 @@ interface RateGroup extends Readonly<Record<string, unknown>> {
   readonly score: number;
   readonly pages: number;
   readonly visits_per_s: number;
-  readonly recent: number;
 }
 
 const dayS = 86_400;
 
 /**
  * The price anew, once a day, from the estimates of all visited pages: a scan of a few columns of the crawldb, which
- * come back as some hundred groups. Null where the schedule has no price or the old one holds.
+ * come back as some hundred groups. In between the visits of each round are added to the price that holds. Null where the
+ * schedule has none.
  */
 export async function renewPrice(
   db: Database,
@@ -43,16 +45,17 @@ export async function renewPrice(
   before: Price | null,
   now: number,
 ): Promise<Price | null> {
-  if (config.kind !== 'change_rate' || !isStale(before, now)) return null;
+  if (config.kind !== 'change_rate') return null;
+  const [made] = await db.all<{visits: number}>(sql.revisits);
+  const visits = made?.visits ?? 0;
+  if (before !== null && !isStale(before, now)) return {...before, visits: before.visits + visits};
   const {minS, maxS} = boundsOf(config);
-  const rows = await db.all<RateGroup>(sql.rates, {since: new Date(before?.time ?? now)});
+  const rows = await db.all<RateGroup>(sql.rates);
   const groups: PageGroup[] = [];
   let others = 0;
   let pages = 0;
-  let visits = 0;
   for (const row of rows) {
     pages += row.pages;
-    visits += row.recent;
     if (row.change_rate === null) others += row.visits_per_s;
     else
       groups.push({

@@ -64,6 +64,7 @@ export const sql = readSql(import.meta.url, './updatedb.sql', [
   'refusals',
   'earlier',
   'hinted',
+  'revisits',
   'rates',
   'yield',
   'counted',

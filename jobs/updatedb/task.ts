@@ -2,6 +2,7 @@ import {boundsOf, scheduleOf} from '../../lib/schedule/from-config.ts';
 import {scheduleRules} from '../../lib/schedule/rules.ts';
 import {crawldb} from '../../lib/schema/crawldb.ts';
 import {makeScope} from '../../lib/scope/scope.ts';
+import {deadLinkWorth} from '../../lib/selection/yield.ts';
 import {openTaskDatabase, rowsTable, writeDelta} from '../crawldb/writer.ts';
 import type {Task, TaskContext, TaskResult} from '../job.ts';
 import {fold, reparse} from './fold.ts';
@@ -67,7 +68,7 @@ export async function updateTask(task: Task, ctx: TaskContext): Promise<TaskResu
 async function finish(update: Update, duplicates: number): Promise<TaskResult> {
   const {db, ctx, params, reasons} = update;
   await db.run(sql.yield);
-  await db.run(sql.counted);
+  await db.run(sql.counted, {dead_link: deadLinkWorth});
   await db.run('CREATE VIEW delta AS SELECT * FROM changed');
   const price = await renewPrice(db, params.config.schedule, params.price, params.now);
   const {files, summary} = await writeDelta(db, ctx, params.revision);

@@ -480,15 +480,21 @@ WHERE c.status IN ('fetched', 'notmodified', 'duplicate', 'parse_failed')
   AND c.retries = 0 AND NOT c.fixed_interval
   AND c.next_fetch_time > m.due;
 
+-- step: revisits
+-- Visits in these segments to pages that were had before; a page may have several.
+SELECT count(*)::BIGINT AS visits
+FROM outcome o SEMI JOIN (SELECT host_key, url_key FROM old_row WHERE last_success_time IS NOT NULL) r
+USING (host_key, url_key)
+WHERE o.mode = 'apply' AND o.kind = 'page' AND o.status IN ('success', 'notmodified');
+
 -- step: rates
 -- Visited pages by estimated rate of change and score, in steps of 2^(1/4), for the price of a visit; and those without
--- an estimate, or with a fixed interval, by what they take. $since: time of the last price.
+-- an estimate, or with a fixed interval, by what they take.
 SELECT
   CASE WHEN change_rate > 0 AND NOT fixed_interval THEN 2 ** (round(4 * log2(change_rate)) / 4) END AS change_rate,
   CASE WHEN score > 0 AND isfinite(score) THEN 2 ** (round(4 * log2(score)) / 4) ELSE 0 END AS score,
   count(*)::BIGINT AS pages,
-  sum(1.0 / greatest(fetch_interval_s, 1)) AS visits_per_s,
-  count(*) FILTER (visits > 1 AND fetch_time > $since::TIMESTAMPTZ)::BIGINT AS recent
+  sum(1.0 / greatest(fetch_interval_s, 1)) AS visits_per_s
 FROM current_row
 WHERE last_success_time IS NOT NULL AND status IN ('fetched', 'notmodified', 'duplicate', 'parse_failed')
 GROUP BY ALL
@@ -526,6 +532,7 @@ WHERE b.url_key < a.url_key AND bit_count(xor(a.simhash, b.simhash)) <= 3;
 
 -- step: counted
 -- What is added to the counts of hosts and seeds: pages fetched, bytes received, payloads not seen before, URLs refused.
+-- $dead_link: what a dead link counts of a page with content of its own.
 CREATE TABLE came AS
 SELECT
   c.host_key, c.url_host_name, c.url_host_registered_domain, c.seed, c.content_length,
@@ -553,8 +560,7 @@ GROUP BY host_key
 UNION ALL
 SELECT
   host_key, NULL, NULL, 0, 0, 0, 0, count(*),
-  -- A dead link leads nowhere and weighs nothing: the host is done with it, which is worth a quarter of a page (chosen)
-  count(*) FILTER (fine AND t.url_key IS NULL) + 0.25::DOUBLE * count(*) FILTER (NOT fine AND dead)
+  count(*) FILTER (fine AND t.url_key IS NULL) + $dead_link::DOUBLE * count(*) FILTER (NOT fine AND dead)
 FROM first_visit v LEFT JOIN twin t USING (host_key, url_key)
 GROUP BY host_key;
 

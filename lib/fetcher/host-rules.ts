@@ -7,7 +7,7 @@ import type {HostRuleRow} from '../schema/hostdb.ts';
  * - hosts of a pattern, in which `*` stands for any text, dots included: `shop-*.example.*`.
  *
  * The narrowest rule that says something of a matter decides it: that of the host itself, then those whose text without
- * `*` is longest; at equal length a pattern comes before a domain, then the order of the texts decides.
+ * `*` is longest; at equal length the order of the texts decides.
  */
 export type HostRule = Pick<
   HostRuleRow,

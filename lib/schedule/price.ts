@@ -8,6 +8,8 @@ export interface Price {
   readonly boost: number;
   /** When, ms since the epoch. */
   readonly time: number;
+  /** Made since then. */
+  readonly visits: number;
 }
 
 /** Visits planned, as a share of the budget, that the boost steers to: below 1, so that a queue does not build up. */
@@ -25,7 +27,7 @@ export const priceAgeMs = 86_400_000;
  * @param otherPerS visits a second of pages that go by an interval of their own
  * @param budgetPerS visits a second that there are
  * @param before null the first time
- * @param visits made since then
+ * @param visits since those that `before` has
  */
 export function nextPrice(
   groups: readonly PageGroup[],
@@ -36,10 +38,10 @@ export function nextPrice(
   time: number,
 ): Price | null {
   if (groups.length === 0) return null;
-  const boost = before === null ? 1 : boosted(before, visits, budgetPerS, time);
+  const boost = before === null ? 1 : boosted(before, before.visits + visits, budgetPerS, time);
   // Something is left for these pages however much the others take
   const left = Math.max(budgetPerS * boost - otherPerS, 0.1 * budgetPerS);
-  return {price: priceFor(groups, left), boost, time};
+  return {price: priceFor(groups, left), boost, time, visits: 0};
 }
 
 function boosted({boost, time}: Price, visits: number, budgetPerS: number, now: number): number {

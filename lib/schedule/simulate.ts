@@ -84,7 +84,7 @@ export function simulate(run: Simulation, contender: Contender): Simulated {
     credit = Math.min(credit + run.visitsPerDay / run.roundsPerDay, run.visitsPerDay);
     const due = dueAt(states, now, run.order);
     const known = contender.kind === 'known' && round === 0 ? knownPrice(run, contender.bounds) : null;
-    if (known !== null) schedule = scheduleAt(contender, {price: known, boost: 1, time: 0});
+    if (known !== null) schedule = scheduleAt(contender, {price: known, boost: 1, time: 0, visits: 0});
     for (const state of due) {
       if (credit < 1) break;
       credit--;

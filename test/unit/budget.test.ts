@@ -181,3 +181,15 @@ test('with budget.yield off a host gets its share whatever it gives', async (t) 
   await round(crawl, () => page('always the same'), {maxPerHost: 30});
   assert.equal((await round(crawl, () => page('always the same'), {maxPerHost: 30})).urls.length, 30);
 });
+
+test('a page that is visited several times a day is as many visits to the price', async (t) => {
+  const crawl = await jobHarness(t, 'schedule: {kind: change_rate}\n');
+  await injectUrls(crawl, ['http://a.test/']);
+  const visits: (number | undefined)[] = [];
+  for (let n = 0; n < 6; n++) {
+    if (n === 5) crawl.effects.pass(86_400_000);
+    await round(crawl, () => page(`text ${n}`), {force: true});
+    visits.push((await crawl.head()).manifest.summary.schedule_visits);
+  }
+  assert.deepEqual(visits, [undefined, 0, 1, 2, 3, 0], 'until the price is computed anew');
+});

@@ -172,3 +172,12 @@ test('crawl host shows domains, patterns, and what they mean for a host', async 
   );
   assert.equal((await host('wwv.bad.test', '--block', '--new')).code, 0);
 });
+
+test('a domain that nothing wider blocks needs no exception, whatever holds for a host of its name', async (t) => {
+  const crawl = await jobHarness(t);
+  const set = (says: object) => crawl.run(hostRules, {...defaultOptions(hostRules), ...says});
+  await set({host: 'example.org', block: true});
+  await set({domain: 'example.org', unblock: true});
+  const rules = await crawl.sql('SELECT url_host_name, blocked, unblocked FROM hostrules');
+  assert.deepEqual(rules, [{url_host_name: 'example.org', blocked: true, unblocked: null}]);
+});

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
+import {generate} from '../../jobs/generate.ts';
+import {updatedb} from '../../jobs/updatedb.ts';
 import {updatehostdb} from '../../jobs/updatehostdb.ts';
 import type {HostStatsRow} from '../../lib/schema/hostdb.ts';
 import {crawl as command} from '../support/command.ts';
+import {defaultOptions} from '../support/default-options.ts';
 import {commitRows, type JobHarness, jobHarness} from '../support/job-harness.ts';
 import {injectUrls, round} from '../support/small-round.ts';
-import {page} from '../support/small-web.ts';
+import {fetchSegment, page} from '../support/small-web.ts';
 
 const hosts = (crawl: JobHarness) => crawl.sql<HostStatsRow>('SELECT * FROM hoststats ORDER BY host_key');
 
@@ -37,6 +40,30 @@ test('rounds keep the counts of hosts as a count of all rows gives them', async 
   assert.deepEqual(await hosts(crawl), before);
 });
 
+test('what a redirect led to is a page that rounds did not count, and is not counted afterwards', async (t) => {
+  const crawl = await jobHarness(t);
+  await injectUrls(crawl, ['http://a.test/', 'http://a.test/moved']);
+  const {plan} = await crawl.run(generate, defaultOptions(generate));
+  await fetchSegment(
+    crawl,
+    plan!.segment!,
+    (url) =>
+      url.endsWith('moved')
+        ? {status: 'redir_perm', reason: 'redirect', code: 301, redirect: 'http://a.test/target'}
+        : page(url),
+    {follow: 2},
+  );
+  await crawl.run(updatedb, defaultOptions(updatedb));
+  const before = await hosts(crawl);
+  assert.deepEqual(
+    before.map(({urls, fetched, pages_fetched}) => [urls, fetched, pages_fetched]),
+    [[3, 2, 1]],
+  );
+  const {counters} = await crawl.run(updatehostdb, {});
+  assert.equal(counters.hosts_changed_total, 0);
+  assert.deepEqual(await hosts(crawl), before);
+});
+
 test('wrong and missing counts are put right, and what was ever fetched stays', async (t) => {
   const crawl = await crawled(t);
   const before = await hosts(crawl);
@@ -59,7 +86,9 @@ test('wrong and missing counts are put right, and what was ever fetched stays', 
     recent_pages: null,
     recent_new: null,
   });
-  assert.deepEqual((await crawl.head()).manifest.summary, summary);
+  const {saved_bytes: saved, ...counts} = (await crawl.head()).manifest.summary;
+  assert.deepEqual({...counts, saved_bytes: summary.saved_bytes}, summary);
+  assert.ok(saved! > summary.saved_bytes!, 'bytes that were kept are those that were put in');
 });
 
 test('of an empty crawldb there is nothing to count', async (t) => {

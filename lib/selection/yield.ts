@@ -1,0 +1,5 @@
+/**
+ * What a first visit to a dead link (404, 410) counts in the yield of a host, of a page with content of its own: it leads
+ * nowhere and weighs nothing, and the host is done with it (chosen: decision 0186).
+ */
+export const deadLinkWorth = 0.25;
