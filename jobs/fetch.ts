@@ -67,9 +67,7 @@ export const fetch = defineJob({
       closed: options.close,
       config,
       texts,
-      unfinished: snapshot.segments.filter(
-        (id) => id !== segment && snapshot.segment(id).state !== 'fetched',
-      ),
+      unfinished: await unfinishedBeside(snapshot, segment),
     };
     const inputs = [
       ...lists,
@@ -137,6 +135,14 @@ function withinDescriptors(wanted: number, log: Log): number {
   const advice = 'raise the hard limit of open files (ulimit -Hn, LimitNOFILE)';
   log('warn', 'open_files_limit', {max_active: wanted, requests_at_once: most, advice});
   return most;
+}
+
+/** Other segments that are not fetched to their end, and their fetchlists. */
+async function unfinishedBeside(snapshot: Snapshot, segment: string): Promise<FetchParams['unfinished']> {
+  const others = snapshot.segments.filter((id) => id !== segment && snapshot.segment(id).state !== 'fetched');
+  const found: FetchParams['unfinished'][number][] = [];
+  for (const id of others) found.push({segment: id, lists: await snapshot.files(`segments/${id}/fetchlist`)});
+  return found;
 }
 
 function oldestUnfetched(snapshot: Snapshot): string | undefined {

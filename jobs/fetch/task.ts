@@ -18,6 +18,7 @@ import {crashPoint} from '../../lib/store/crash-points.ts';
 import {openCrawl} from '../../lib/store/crawl.ts';
 import {openJournal} from '../../lib/store/journal.ts';
 import {journalHistory, journalOutcomes} from '../../lib/store/journal-read.ts';
+import type {FileRef} from '../../lib/store/manifest-types.ts';
 import {readTable} from '../../lib/store/parquet-read.ts';
 import {hostOf, registeredDomain} from '../../lib/url/host.ts';
 import {urlPolicy} from '../../lib/url/normalize.ts';
@@ -41,7 +42,7 @@ export interface FetchParams {
   readonly config: Config;
   readonly texts: PolicyTexts;
   /** Other segments that may have a journal: their last answers count for their hosts. */
-  readonly unfinished: readonly string[];
+  readonly unfinished: readonly {readonly segment: string; readonly lists: readonly FileRef[]}[];
 }
 
 /** Fetches one partition: loads what is known, runs the loop, and seals the journal when all is done. */
@@ -66,7 +67,6 @@ async function fetchPartition(
     const {end, work} = await fetchIntoJournal(task, params, ctx, {folder, proven, sealer, shared});
     const {counters, reasons, stopped} = end;
     if (stopped !== null) {
-      await writeFile(join(folder, cleanMark), '');
       ctx.log('info', 'fetch_paused', {segment, because: stopped, done: work.worklist.done});
       return {files: [], counters, reasons, facts: {stopped}};
     }
@@ -131,6 +131,7 @@ async function fetchIntoJournal(
     await sealer.idle();
   }
   sealer.check();
+  await writeFile(join(folder, cleanMark), ''); // now, not at the end: other partitions may be stopped meanwhile
   crashPoint('journal_flushed');
   return {end, work: fetcher.work};
 }
@@ -186,11 +187,11 @@ async function load(
   for await (const row of rowsOf(task, ctx, fetchlist))
     if (row.partition === part) work.add(row, done.get(row.url_key) !== undefined);
   for await (const row of rowsOf(task, ctx, hoststate)) {
-    const host = work.hosts.find(row.url_host_name);
+    const host = work.hosts.reached(row.url_host_name, row.host_key);
     if (host) work.hosts.restore(host, row, fetcher.now());
   }
   for await (const row of rowsOf(task, ctx, hoststats)) {
-    const host = work.hosts.find(row.url_host_name);
+    const host = work.hosts.reached(row.url_host_name, row.host_key);
     if (host) host.pages += row.pages_fetched;
   }
   const rules: HostRuleRow[] = [];
@@ -200,21 +201,34 @@ async function load(
   for await (const row of rowsOf(task, ctx, robots))
     if (work.hosts.hasDomain(registeredDomain(hostOf(row.origin)))) work.robots.load(row);
   const replay = new Replay(work, config);
-  let allProven = proven;
+  const unproven = new Set<string>();
   // All parts: each segment has its own division of domains.
-  for (const other of unfinished)
-    for (const theirs of await journalFolders(ctx, other)) {
-      allProven &&= await isProven(theirs);
+  for (const other of unfinished) {
+    let crashed = false;
+    for (const theirs of await journalFolders(ctx, other.segment)) {
+      crashed ||= !(await isProven(theirs));
       for await (const rows of journalOutcomes(theirs, politenessColumns))
         for (const row of rows) replay.takePoliteness(row, fetcher.now());
     }
+    if (!crashed) continue;
+    for await (const domain of domainsOf(other.lists, ctx))
+      if (work.hosts.hasDomain(domain)) unproven.add(domain);
+  }
   if (begun) {
     await notDue.load();
     for await (const {row, payload} of journalHistory(folder)) replay.take(row, payload, fetcher.now());
   }
-  replay.finish(allProven, fetcher.now());
+  replay.finish((domain) => !proven || unproven.has(domain), fetcher.now());
   if (!begun) return;
   ctx.log('info', 'fetch_resumed', {segment, done: work.worklist.done, left: work.queues.waiting, proven});
+}
+
+/** Registered domains of a fetchlist: the hosts that its fetch may have asked. */
+async function* domainsOf(lists: readonly FileRef[], ctx: TaskContext): AsyncGenerator<string> {
+  const columns = ['url_host_registered_domain'] as const;
+  for (const file of lists)
+    for await (const rows of readTable(fetchlist, ctx.store.path(file), {columns}))
+      for (const row of rows) yield row.url_host_registered_domain;
 }
 
 /** URLs of the fetchlist that have their outcome in the journal. */
@@ -270,7 +284,7 @@ async function journalFolders(ctx: TaskContext, segment: string): Promise<string
   return (names ?? []).filter((name) => name.startsWith('part-')).map((name) => join(dir, name));
 }
 
-/** There after a clean stop: the journal holds all answers that there were. */
+/** There after a clean end or stop: the journal holds all answers that there were. */
 const cleanMark = 'clean';
 
 /** Is every answer in the journal, if there was any? Not after a crash, even if nothing had reached the disk. */

@@ -8,10 +8,13 @@ import {CrawlError} from '../../lib/errors.ts';
 
 /** Bytes of a piece's name. Chosen: the longest are paths of extractors. */
 const keyBytes = 16_384;
-// Places of the numbers, as 32-bit words. Change: raised with each piece, so that two of one name differ.
+// Places of the numbers, as 32-bit words. Change: raised before and after a piece is written, so that two of one name
+// differ, and odd while it is half written.
 const [changeAt, limitAt, lengthAt, headWords] = [0, 1, 2, 3];
 /** Stands for the length of the key while there is no piece, and for the limit where there is none. */
 const none = -1;
+/** The longest limit that a 32-bit word holds: 24 days, in which a piece is as good as without one. */
+const longestMs = 2 ** 31 - 1;
 
 /** A piece of work that is in hand. */
 export interface WatchedPiece {
@@ -35,8 +38,11 @@ export class WorkWatch {
 
   /** The thread now works on this; null: on nothing that it could be replaced for. */
   set(key: string | null, limitMs?: number): void {
-    const length = key === null ? none : this.#write(key);
-    Atomics.store(this.#head, limitAt, limitMs ?? none);
+    if (key !== null && Buffer.byteLength(key) > keyBytes)
+      throw new CrawlError('INTERNAL', `too long a name of work: ${key}`);
+    Atomics.add(this.#head, changeAt, 1);
+    const length = key === null ? none : this.#key.write(key);
+    Atomics.store(this.#head, limitAt, limitMs === undefined ? none : Math.min(limitMs, longestMs));
     Atomics.store(this.#head, lengthAt, length);
     Atomics.add(this.#head, changeAt, 1);
   }
@@ -46,8 +52,9 @@ export class WorkWatch {
     return Atomics.load(this.#head, changeAt);
   }
 
-  /** What the thread works on; for certain only while it does not go on to something else. */
+  /** What the thread works on; for certain only while `change` stays the same. Null, too, while that is being written. */
   get piece(): WatchedPiece | null {
+    if (this.change % 2 !== 0) return null;
     const length = Atomics.load(this.#head, lengthAt);
     const limit = Atomics.load(this.#head, limitAt);
     if (length === none) return null;
@@ -55,12 +62,6 @@ export class WorkWatch {
       key: this.#key.toString('utf8', 0, length),
       limitMs: limit === none ? undefined : limit,
     };
-  }
-
-  #write(key: string): number {
-    if (Buffer.byteLength(key) > keyBytes)
-      throw new CrawlError('INTERNAL', `too long a name of work: ${key}`);
-    return this.#key.write(key);
   }
 }
 

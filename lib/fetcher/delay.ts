@@ -188,9 +188,14 @@ export function withMinDelay(host: Politeness, minDelayMs: number): Politeness {
   return host.lastEnd === null ? next : {...next, nextAllowed: host.lastEnd + delayOf(next).delayMs};
 }
 
-/** A host about which nothing is proven since `now`, as after a crash: it rests one full delay. */
+/**
+ * A host about which nothing is proven since `now`, as after a crash: it rests one full delay. A back-off or Retry-After
+ * that was over before is no part of it.
+ */
 export function rested(host: Politeness, now: number): Politeness {
-  return {...host, nextAllowed: Math.max(host.nextAllowed, now + delayOf(host).delayMs)};
+  const over = host.nextAllowed <= now;
+  const {delayMs} = delayOf(over ? {...host, backoffMs: 0, retryAfterMs: 0} : host);
+  return {...host, nextAllowed: Math.max(host.nextAllowed, now + delayMs)};
 }
 
 /**

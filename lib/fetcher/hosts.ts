@@ -1,6 +1,10 @@
-/** The hosts of a fetch: each with its queue, its politeness and its budget. About 500 bytes a host. */
+/**
+ * The hosts of a fetch: each with its queue, its politeness and its budget. About 500 bytes a host. Those are the hosts
+ * of its list, those of which something is known and to which redirects may lead, and those that it came to.
+ */
 import type {Config} from '../config/settings.ts';
 import type {HostStateRow} from '../schema/hostdb.ts';
+import {registeredDomain} from '../url/host.ts';
 import {fromHostState, minDelay, type Politeness, restsBeyondFetch, unasked, withMinDelay} from './delay.ts';
 import {type HeldRule, type HostRule, HostRules} from './host-rules.ts';
 import {type Hours, hoursOf} from './hours.ts';
@@ -90,15 +94,27 @@ export class FetchHosts {
       origins: [],
     };
     this.#hosts.set(name, host);
-    this.#domains.add(domain);
     const rule = this.#rules.of(name);
     if (rule !== null) this.applyRule(host, rule);
     return host;
   }
 
+  /** The fetch has URLs of the registered domain: redirects may lead to any host of it. */
+  addDomain(domain: string): void {
+    this.#domains.add(domain);
+  }
+
   /** Has this fetch URLs of the registered domain? Then it is this fetch that may ask its hosts. */
   hasDomain(domain: string): boolean {
     return this.#domains.has(domain);
+  }
+
+  /** The host, if this fetch may come to it: made now, so that what is known of it holds when a redirect leads there. */
+  reached(name: string, hostKey: bigint): FetchHost | undefined {
+    const known = this.find(name);
+    if (known) return known;
+    const domain = registeredDomain(name);
+    return this.hasDomain(domain) ? this.host(name, domain, hostKey) : undefined;
   }
 
   /** Takes over the state that an earlier fetch stored. */

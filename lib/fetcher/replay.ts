@@ -16,6 +16,7 @@ import type {WorkItem} from './worklist.ts';
 export const politenessColumns = [
   'capture_id',
   'url_host_name',
+  'host_key',
   'fetch_time',
   'fetch_status',
   'reason',
@@ -72,10 +73,11 @@ export class Replay {
       this.#redirect(capture, capture.fetch_redirect);
   }
 
-  /** Takes in what a capture, of this fetch or of another that is not complete, says of a host of this one. */
+  /** Takes in what a capture, of this fetch or of another that is not complete, says of a host that this one may come to. */
   takePoliteness(capture: PolitenessFacts, now: number): void {
-    const host = this.#work.hosts.find(capture.url_host_name);
-    if (!host || !wasAsked(capture)) return;
+    if (!wasAsked(capture)) return;
+    const host = this.#work.hosts.reached(capture.url_host_name, capture.host_key);
+    if (!host) return;
     const endedAt = endOf(capture, now, this.#config.fetch.total_timeout);
     if (host.politeness.lastEnd !== null && endedAt < host.politeness.lastEnd) return;
     const reason = saidOfHost(capture);
@@ -103,13 +105,13 @@ export class Replay {
 
   /**
    * All captures are in: queues the hops that had not been asked.
-   * @param proven false after a crash of this fetch or of another that is not complete: the last second's answers are
-   * in no journal, so every host rests one full delay from `now` on
+   * @param unproven is a registered domain one of those that a fetch which crashed, this or another that is not complete,
+   * may have asked? The last second's answers are in no journal, so hosts of it rest one full delay from `now` on
    */
-  finish(proven: boolean, now: number): void {
+  finish(unproven: (domain: string) => boolean, now: number): void {
     for (const {item, target} of this.#pending.values()) this.#work.follow(item, target);
-    if (proven) return;
-    for (const host of this.#work.hosts) this.#work.hosts.setPoliteness(host, rested(host.politeness, now));
+    for (const host of this.#work.hosts)
+      if (unproven(host.domain)) this.#work.hosts.setPoliteness(host, rested(host.politeness, now));
   }
 
   #redirect(capture: Capture, target: string): void {

@@ -79,6 +79,7 @@ export class FetchWork {
     const twin = this.worklist.find(row.url_key);
     const index = this.worklist.add(row);
     const host = this.hosts.host(row.url_host_name, row.url_host_registered_domain, row.host_key);
+    this.hosts.addDomain(row.url_host_registered_domain);
     if (done) this.worklist.markDone(index);
     else if (twin === undefined) this.queues.push(host.queue, index);
     else this.#skip(host, index, 'hop_target', null);
@@ -187,7 +188,8 @@ export class FetchWork {
     else {
       if (this.worklist.isListed(index)) this.worklist.markDone(index);
       if (item.kind === 'page' && outcome.status === 'success') host.pages++;
-      if (follow) this.follow(item, target!);
+      const next = follow ? this.follow(item, target!) : undefined;
+      if (next) this.afterRecord(next, ended);
     }
     this.worklist.forget(index);
     return host.politeness.nextAllowed;
@@ -201,14 +203,15 @@ export class FetchWork {
     return soft404Signature(exchange.body, header(exchange.head, 'content-encoding'), item.url);
   }
 
-  /** Queues the target of a redirect as a hop, unless it is not this fetch's to ask, is asked anyway, or is not due. */
-  follow(item: WorkItem, target: string): void {
+  /** Queues the target of a redirect as a hop, unless it is not this fetch's to ask, is asked anyway, or is not due. @returns its host */
+  follow(item: WorkItem, target: string): FetchHost | undefined {
     const url = identify(target);
-    if (!this.hosts.hasDomain(url.url_host_registered_domain)) return;
-    if (this.worklist.find(url.url_key) !== undefined) return;
-    if (this.#settings.notDue?.has(url.url_key)) return;
+    if (!this.hosts.hasDomain(url.url_host_registered_domain)) return undefined;
+    if (this.worklist.find(url.url_key) !== undefined) return undefined;
+    if (this.#settings.notDue?.has(url.url_key)) return undefined;
     const host = this.hosts.host(url.url_host_name, url.url_host_registered_domain, url.host_key);
     this.#pushHop(host, this.worklist.addExtra(hopItem(target, item)));
+    return host;
   }
 
   /** A hop goes before the pages of its host, but not before a robots.txt. */
@@ -237,6 +240,7 @@ export class FetchWork {
         hop: item.hop + 1,
         chain: [...item.chain, item.url],
       });
+      this.afterRecord(host, done.ended);
       return;
     }
     this.settleRobots(origin, owner, {
@@ -290,7 +294,7 @@ export class FetchWork {
     this.hosts.setPoliteness(host, withCrawlDelay(host.politeness, longest, this.#config.politeness));
   }
 
-  /** After a row: does the host go on? */
+  /** After a row, or something new in its queue: does the host go on? */
   afterRecord(host: FetchHost, now: number): void {
     if (host.queue.waiting === 0) {
       this.atRest(host);

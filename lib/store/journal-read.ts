@@ -51,7 +51,7 @@ async function* fileOutcomes<K extends keyof Capture>(
       yield entries.map((entry) => entry.row);
     }
   } catch (error) {
-    if (begun || !(error instanceof CrawlError) || error.code !== 'FILE_MISSING') throw error;
+    if (begun || !isMissing(error)) throw error;
     // The running fetch has sealed it since the folder was read.
     const piece = (await journalPieces(dir)).find(({number}) => number === journalNumber(path));
     if (piece === undefined) throw error;
@@ -89,11 +89,36 @@ async function journalSources(dir: string): Promise<({piece: JournalPiece} | {pa
 
 async function* pieceOutcomes<K extends keyof Capture>(
   dir: string,
-  {files}: JournalPiece,
+  {number, files}: JournalPiece,
   columns: readonly K[] | undefined,
 ): AsyncGenerator<readonly Pick<Capture, K>[]> {
-  for (const file of files)
-    if (file.table === fetch.name) yield* readTable(fetch, join(dir, file.key), columns && {columns});
+  for (const [place, file] of files.entries())
+    if (file.table === fetch.name) yield* pieceFileOutcomes(dir, {number, place, key: file.key}, columns);
+}
+
+async function* pieceFileOutcomes<K extends keyof Capture>(
+  dir: string,
+  {number, place, key}: {readonly number: number; readonly place: number; readonly key: string},
+  columns: readonly K[] | undefined,
+): AsyncGenerator<readonly Pick<Capture, K>[]> {
+  let begun = false;
+  try {
+    for await (const rows of readTable(fetch, join(dir, key), columns && {columns})) {
+      begun = true;
+      yield rows;
+    }
+  } catch (error) {
+    if (begun || !isMissing(error)) throw error;
+    // Its rows have been marked since the piece was read: they are in a file of another name, at the same place.
+    const piece = (await journalPieces(dir)).find((other) => other.number === number);
+    const now = piece?.files[place]?.key;
+    if (now === undefined || now === key) throw error;
+    yield* pieceFileOutcomes(dir, {number, place, key: now}, columns);
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof CrawlError && error.code === 'FILE_MISSING';
 }
 
 async function* pieceHistory(dir: string, piece: JournalPiece): AsyncGenerator<JournalEntry> {

@@ -21,7 +21,7 @@ export interface JournalWriter {
    * being written already. Rejects once a flush has failed.
    */
   append(row: Capture, payload: Uint8Array | null): Promise<void> | null;
-  /** Resolves when all that was appended before is on disk. */
+  /** Resolves when all that was appended before is on disk, what waited for it included. */
   flush(): Promise<void>;
   /** Flushes and ends the file. */
   close(): Promise<void>;
@@ -151,6 +151,8 @@ class Journal implements JournalWriter {
 
   async flush(): Promise<void> {
     await this.#flush();
+    // Outcomes that waited for the disk are taken over meanwhile, and make batches of their own.
+    while (this.#failed === undefined && this.#waiting + this.#rows + this.#batches > 0) await this.#flush();
     this.#throwIfFailed();
   }
 

@@ -59,9 +59,11 @@ async function rewritten(
   {key: old}: FileRef,
   repeats: PayloadRepeats,
 ): Promise<FileRef> {
-  const index = Number(/\.(\d+)\.[^.]+$/.exec(old)?.[1]); // as pieceFileName has made it
-  const key = pieceFileName(number, 'marked', index);
-  await rm(join(folder, key), {force: true});
+  const [, table = '', index] = /\.([^.]+)\.(\d+)\.[^.]+$/.exec(old) ?? []; // as pieceFileName has made it
+  const times = Number(/^marked(\d+)$/.exec(table)?.[1] ?? 0) + 1;
+  // Another name each time that a piece is marked: the old file is there until the new one counts.
+  const key = pieceFileName(number, `marked${times}`, Number(index));
+  await rm(join(folder, key), {force: true}); // what a crash has left
   const file = createTableFile(fetch, join(folder, key), {key});
   for await (const rows of readTable(fetch, join(folder, old)))
     await file.write(rows.map((row) => (repeats.marks(row) ? {...row, soft_404: 'repeated' as const} : row)));

@@ -8,7 +8,8 @@ import type {SealAnswer, SealOrder, SealThreadData} from './seal-messages.ts';
 
 /** The thread in which the journal of a fetch is sealed: requests go on in the other one. One order at a time. */
 const {port, folder, segment} = workerData as SealThreadData; // by sealing.ts
-const sealer = PieceSealer.open(folder, segment);
+/** Opened by the first order that needs it, which is then told if it can't be. */
+let sealer: Promise<PieceSealer> | undefined;
 
 port.on('message', (order: SealOrder) => {
   follow(order).then(
@@ -22,6 +23,7 @@ async function follow(order: SealOrder): Promise<unknown> {
     case 'digests':
       return payloadDigests([order.path], order.leastBytes);
     case 'seal':
+      sealer ??= PieceSealer.open(folder, segment);
       return (await sealer).seal(order.path, order.held);
     case 'mark':
       return markRepeats(folder, await journalPieces(folder));

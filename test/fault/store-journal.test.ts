@@ -247,6 +247,21 @@ describe('journal', () => {
     );
   });
 
+  for (const end of ['flush', 'close'] as const)
+    test(`${end} waits for outcomes that wait for the disk`, async () => {
+      const dir = join(root, `waiting-${end}`);
+      const journal = await openJournal(dir, {sleep: never, flushBytes: 1000});
+      const entries = Array.from({length: 12}, (_, i) => entry(i, Buffer.alloc(2000, i)));
+      for (const {row, payload} of entries) void journal.append(row, payload);
+      await journal[end]();
+      const {rows} = await readAll(dir);
+      if (end === 'flush') await journal.close();
+      assert.deepEqual(
+        rows.map(({url_key}) => url_key),
+        entries.map(({row}) => row.url_key),
+      );
+    });
+
   test('an error of a flush reaches the next call', async () => {
     const dir = join(root, 'gone');
     const journal = await openJournal(dir, {sleep: never});

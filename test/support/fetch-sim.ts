@@ -215,7 +215,8 @@ export async function simulate(sim: Sim): Promise<SimResult> {
     const replay = new Replay(fetcher.work, config);
     for (const row of sim.resume.rows)
       replay.take(row, sim.resume.payloads.get(row.capture_id) ?? null, fetcher.now());
-    replay.finish(sim.resume.proven, fetcher.now());
+    const {proven} = sim.resume;
+    replay.finish(() => !proven, fetcher.now());
   }
   sim.prepare?.(fetcher, clock);
   const begin = clock.time;

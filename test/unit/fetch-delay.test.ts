@@ -146,4 +146,6 @@ test('state is stored and read back; a next turn beyond every delay is brought d
 test('after a crash a host rests one full delay', () => {
   assert.equal(rested(series([null]), 50_000).nextAllowed, 51_000);
   assert.equal(rested(series(['http_429']), 2000).nextAllowed, 2000 + 5 * minute);
+  // A back-off that is over is not begun again.
+  assert.equal(rested(series(['http_429']), 60 * minute).nextAllowed, 60 * minute + 1000);
 });

@@ -49,3 +49,31 @@ test('neither nothing in hand, nor a piece without limit, is late', (t) => {
   end();
   t.mock.timers.tick(100 * lookMs);
 });
+
+test('a limit of months is as good as none, not none at all', (t) => {
+  t.mock.timers.enable({apis: ['setInterval']});
+  const watch = new WorkWatch();
+  const end = lookAfter(watch, () => assert.fail('late'));
+  watch.set('page', 60 * 24 * 3600 * 1000);
+  assert.ok((watch.piece?.limitMs ?? 0) > 20 * 24 * 3600 * 1000);
+  t.mock.timers.tick(100 * lookMs);
+  end();
+});
+
+test('a piece that is half written is nobody’s', (t) => {
+  t.mock.timers.enable({apis: ['setInterval']});
+  const watch = new WorkWatch();
+  watch.set('page', lookMs);
+  // As a thread that has lost its processor in `set`, between the key and its length.
+  const key = Buffer.from(watch.memory).subarray(-16_384);
+  const seen: (WatchedPiece | null)[] = [];
+  const write = t.mock.method(Buffer.prototype, 'write', (text: string) => {
+    key.set(Buffer.from(text));
+    seen.push(new WorkWatch(watch.memory).piece);
+    return text.length;
+  });
+  watch.set('another page', lookMs);
+  write.mock.restore();
+  assert.deepEqual(seen, [null]);
+  assert.deepEqual(watch.piece, {key: 'another page', limitMs: lookMs});
+});

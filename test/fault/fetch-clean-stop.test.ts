@@ -1,0 +1,48 @@
+/** What a fetch that was stopped, or has crashed, means for the hosts of another segment. */
+import assert from 'node:assert/strict';
+import {rm} from 'node:fs/promises';
+import {join} from 'node:path';
+import test from 'node:test';
+import {setTimeout as delay} from 'node:timers/promises';
+import {fetchCrawl} from '../support/fetch-crawl.ts';
+import {serveWeb} from '../support/fetch-web.ts';
+
+const [first, stopped, last] = ['20270101000000', '20270101000001', '20270101000002'] as const;
+
+for (const crashed of [false, true])
+  test(`${crashed ? 'a crash' : 'a stop after which one partition had ended'}: hosts of other segments whose rest is over are asked`, async (t) => {
+    let down = true;
+    const web = await serveWeb(t, {
+      'a.test': (path) => ({body: path}),
+      'b.test': (path) => ({body: path}),
+      'c.test': (path) => (path === '/0' && down ? {status: 503} : {body: path}),
+    });
+    const backoffMs = 1000;
+    const crawl = await fetchCrawl(t, [
+      `network.connect_to=${web.connectTo}`,
+      `politeness.backoff=${backoffMs}ms`,
+      'politeness.jitter=0',
+      'politeness.max_rest=0s',
+    ]);
+    await crawl.generate(first, ['http://c.test/0']);
+    await crawl.fetch({segment: first});
+    const over = Date.now() + backoffMs;
+    const pages = Array.from({length: 2000}, (_, page) => `http://b.test/${page}`);
+    await crawl.generate(stopped, ['http://a.test/0', ...pages], 2);
+    const stop = new AbortController();
+    const running = crawl.fetch({segment: stopped}, stop.signal);
+    while (web.paths('b.test').length < 10 || web.paths('a.test').length < 2) await delay(5);
+    stop.abort(new Error('stopped'));
+    await running;
+    if (crashed) await rm(join(crawl.dir, `segments/${stopped}/journal/part-1/clean`));
+    while (Date.now() <= over) await delay(20);
+    down = false;
+    await crawl.generate(last, ['http://c.test/0', 'http://c.test/1']);
+    await crawl.fetch({segment: last});
+    assert.deepEqual(
+      await crawl.sql(
+        `SELECT url, status FROM captures WHERE segment = '${last}' AND kind = 'page' ORDER BY url`,
+      ),
+      ['http://c.test/0', 'http://c.test/1'].map((url) => ({url, status: 'success'})),
+    );
+  });
