@@ -55,7 +55,7 @@ export function choicesBetween(minS: number, maxS: number): Choices {
  * is gained for `horizonS` seconds by knowing whether the page had changed, each of both answers leading to the interval
  * that is best by then (a knowledge gradient).
  *
- * Cost: intervals² × rates multiplications, some 20 µs.
+ * Cost: intervals² × rates multiplications, some 200 µs.
  *
  * @param cost price of a visit over the weight of the page, seconds of freshness
  * @see Frazier, Powell and Dayanik, A knowledge-gradient policy for sequential information collection, SIAM J. Control
