@@ -215,7 +215,11 @@ export const parse = defineJob({
     }
     return {
       edit: {
-        reads: segments.map(({segment}) => `segments/${segment}/fetch`),
+        // What extractors run beside, too: they must not outlive a parse that is dropped or replaced meanwhile.
+        reads: segments.flatMap(({segment, beside}) => [
+          `segments/${segment}/fetch`,
+          ...(beside === undefined ? [] : [`segments/${segment}/parse/${beside}`]),
+        ]),
         writes,
         ...(Object.keys(changes).length === 0 ? {} : {segments: changes}),
       },
@@ -250,7 +254,7 @@ async function isParsed(
 
 async function segmentTasks(
   snapshot: Snapshot,
-  params: Omit<ParseParams, 'from' | 'to' | 'sitemaps' | 'picks'>,
+  params: Omit<ParseParams, 'from' | 'to' | 'share' | 'sitemaps' | 'picks'>,
   workers: number,
   firstPart: number,
   chosen?: ReadonlyMap<string, readonly RowRange[]>,
@@ -260,6 +264,7 @@ async function segmentTasks(
   const rows = fetchFiles.reduce((sum, file) => sum + file.rows, 0);
   const size = Math.min(rowsPerTask, Math.max(leastRows, Math.ceil(rows / workers)));
   const tasks: Task[] = [];
+  let before = 0;
   for (const file of fetchFiles) {
     const {files, sitemaps} = await payloadFiles(snapshot, segment, file);
     const inputs = [file, ...files];
@@ -276,10 +281,12 @@ async function segmentTasks(
           sitemaps,
           from: picks[0]![0],
           to: Math.min(picks.at(-1)![1], file.rows),
+          share: (before + picks[0]![0]) / Math.max(1, rows),
           ...(chosen !== undefined && {picks}),
         },
         ...(params.extractors.length === 0 ? {} : {thread: threadOf(params.extractors)}),
       });
+    before += file.rows;
   }
   return tasks;
 }

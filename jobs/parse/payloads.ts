@@ -5,7 +5,7 @@ import {TableReader} from '../../lib/store/parquet-read.ts';
 const readBytes = 2 * 2 ** 20;
 /** Rows that nobody wants between two that are read together, at most. */
 const maxGap = 8;
-/** Row groups to begin before the place where captures say that their payloads are: those of copies are elsewhere. */
+/** Row groups to begin before the place where captures say that their payloads are: those of repeats are elsewhere. */
 const backSteps = 2;
 
 interface Group {
@@ -24,12 +24,15 @@ interface Payload {
 
 /**
  * The payloads of a segment, row group by row group. Captures and payloads lie in the order of arrival, so what is asked
- * for next lies where the last answer ended: looking begins there and goes once around, which costs the same for every
- * page however long the segment is. Memory: the digests of a group and some {@link readBytes} of payloads.
+ * for next lies near the group that gave most of the last answer: looking begins there and goes once around, until all
+ * is found. For captures with payloads of their own that costs the same for every page however long the segment is; for
+ * one that repeats the payload of a distant one, digests of all groups on the way are read, once for each question.
+ * Memory: the digests of a group and some {@link readBytes} of payloads.
  */
 export class PayloadGroups {
   readonly #groups: readonly Group[];
   #next = 0;
+  #looked = 0;
   #open: {readonly path: string; readonly reader: TableReader<typeof content>} | undefined;
 
   private constructor(groups: readonly Group[]) {
@@ -46,29 +49,43 @@ export class PayloadGroups {
     return new PayloadGroups(groups);
   }
 
-  /** @param share of all rows that lie before the first that will be asked for, 0 to 1 */
-  startAt(share: number): void {
-    const before = share * this.#groups.reduce((sum, {rows}) => sum + rows, 0);
+  /** Row groups that were looked through so far: what a question costs beside the payloads themselves. */
+  get looked(): number {
+    return this.#looked;
+  }
+
+  /**
+   * @param share of the segment's captures that lie before the first that will be asked for, 0 to 1
+   * @param own files of the segment itself, which lie as its captures do; the others hold what it refers to
+   */
+  startAt(share: number, own: ReadonlySet<string>): void {
+    const first = this.#groups.findIndex(({path}) => own.has(path));
+    if (first === -1) return;
+    const groups = this.#groups.filter(({path}) => own.has(path));
+    const before = share * groups.reduce((sum, {rows}) => sum + rows, 0);
     let at = 0;
-    for (let passed = 0; at < this.#groups.length; at++) {
-      passed += this.#groups[at]!.rows;
-      if (passed > before) break;
-    }
-    this.#next = Math.max(0, Math.min(at, this.#groups.length - 1) - backSteps);
+    for (let passed = groups[0]!.rows; passed <= before && at < groups.length - 1; at++)
+      passed += groups[at + 1]!.rows;
+    this.#next = first + Math.max(0, at - backSteps);
   }
 
   /** Payloads of these digests, each once, until there are no more or `wanted` has become empty. */
   async *read(wanted: Wanted): AsyncGenerator<Payload> {
     const first = this.#next;
+    let most = 1;
     try {
       for (let step = 0; step < this.#groups.length && wanted.size > 0; step++) {
         const at = (first + step) % this.#groups.length;
-        let found = false;
+        let found = 0;
         for await (const payload of this.#readGroup(this.#groups[at]!, wanted)) {
-          found = true;
+          found++;
           yield payload;
         }
-        if (found) this.#next = at; // the rest of this group belongs to those who ask next
+        // Not where a repeated payload lay; of equals the last, whose rest belongs to those who ask next.
+        if (found >= most) {
+          most = found;
+          this.#next = at;
+        }
       }
     } finally {
       this.#close();
@@ -77,6 +94,7 @@ export class PayloadGroups {
 
   async *#readGroup({path, index}: Group, wanted: Wanted): AsyncGenerator<Payload> {
     const reader = await this.#reader(path);
+    this.#looked++;
     const digests = await reader.rows(index, {columns: ['content_sha256']});
     const columns = ['content_sha256', 'payload'] as const;
     for (const [from, to] of payloadRanges(digests, wanted))

@@ -33,6 +33,8 @@ export interface ParseParams {
   /** Rows [from, to) of the fetch file, which is the first input. */
   readonly from: number;
   readonly to: number;
+  /** Share of the segment's captures that lie before these, in earlier fetch files and in this one, 0 to 1. */
+  readonly share: number;
   /** Of these rows only some, as ranges in order; all if absent. */
   readonly picks?: readonly (readonly [from: number, to: number])[];
   readonly config: Pick<Config, 'agent' | 'parse' | 'links' | 'scope' | 'url'>;
@@ -84,7 +86,8 @@ export async function runTask(task: Task, ctx: TaskContext): Promise<TaskResult>
   try {
     const captures = await readCaptures(ctx.store.path(fetchFile!), params);
     const payloads = await PayloadGroups.open(contentFiles.map((file) => ctx.store.path(file)));
-    payloads.startAt(params.from / Math.max(1, fetchFile!.rows));
+    const own = contentFiles.filter(({key}) => key.startsWith(`segments/${params.segment}/content/`));
+    payloads.startAt(params.share, new Set(own.map((file) => ctx.store.path(file))));
     for (let from = 0; from < captures.length; from += captureBatch) {
       ctx.signal.throwIfAborted();
       const batch = captures.slice(from, from + captureBatch);

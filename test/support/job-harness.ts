@@ -67,7 +67,7 @@ export interface SlotRows<N extends TableName = TableName> {
   readonly facts?: FileRef['facts'];
 }
 
-/** Commits rows to slots, each slot's content replaced, with facts of segments. */
+/** Commits rows to slots, each slot's content replaced, a file for each entry, with facts of segments. */
 export async function commitRows(
   crawl: JobHarness,
   slots: readonly SlotRows[],
@@ -93,7 +93,8 @@ export async function commitRows(
     },
     next(_plan, _stage, results) {
       const files = results[0]?.files ?? [];
-      const writes = Object.fromEntries(slots.map(({slot}, index) => [slot, [files[index]!]]));
+      const writes: Record<string, FileRef[]> = {};
+      for (const [index, {slot}] of slots.entries()) writes[slot] = [...(writes[slot] ?? []), files[index]!];
       return {edit: {reads: [], writes, segments}};
     },
   });

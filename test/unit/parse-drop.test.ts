@@ -2,6 +2,9 @@ import assert from 'node:assert/strict';
 import {readdir, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {type TestContext, test} from 'node:test';
+import {defaultOptions} from '../../cli/rounds.ts';
+import {dropParse} from '../../jobs/parse/drop.ts';
+import {parse} from '../../jobs/parse.ts';
 import {collectGarbage} from '../../lib/store/garbage.ts';
 import {crawl as command} from '../support/cli.ts';
 import {commitRows, type JobHarness, jobHarness} from '../support/job-harness.ts';
@@ -91,6 +94,28 @@ test('a parse that is current, or whose links the crawldb has, is not removed', 
   await ok(crawl, 'parse', '--drop', first);
   assert.equal((await crawl.head()).segment(one).inverted, null);
   assert.deepEqual(await named(crawl, first), []);
+});
+
+test('rows of extractors do not outlive a parse that is dropped while they are made, lock or no lock', async (t) => {
+  const {crawl} = await parsedTwice(t);
+  await writeFile(join(crawl.dir, 'links.yaml'), 'rows: a\ncolumns:\n  link:\n    required: true\n');
+  let plans = 0;
+  const dropsAfterPlanning: typeof parse = {
+    ...parse,
+    async plan(options, effects) {
+      const plan = await parse.plan(options, effects);
+      if (plans++ === 0) await crawl.run({...dropParse, locks: () => []}, {drop: 'trial', segment: []});
+      return plan;
+    },
+  };
+  const options = {...defaultOptions(parse), as: 'trial', with: [join(crawl.dir, 'links.yaml')]};
+  await crawl.run(dropsAfterPlanning, options);
+  assert.equal(plans, 2);
+  const slots = await named(crawl, 'trial');
+  const parses = slots.filter((slot) => slot.includes('/parse/'));
+  const extractions = slots.filter((slot) => slot.includes('/extractions/links/'));
+  assert.equal(parses.length, 2);
+  assert.equal(extractions.length, 2);
 });
 
 test('--drop refuses what it does not do', async (t) => {
