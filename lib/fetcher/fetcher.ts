@@ -131,10 +131,7 @@ export class Fetcher {
       }
       this.#addresses.ahead(now);
       const slow = Math.max(this.#rate.waitUntil(now), openFrom(this.#hours, now));
-      const turn =
-        this.#addresses.awaited > this.#settings.maxActive
-          ? ({kind: 'busy'} as const)
-          : this.work.queues.next(now);
+      const turn = this.work.queues.next(now, this.#addresses.awaited <= this.#settings.maxActive);
       if (turn.kind === 'done') return null;
       if (turn.kind === 'ready') {
         if (slow >= deadline && this.work.queues.active === 0) return 'window';

@@ -145,10 +145,11 @@ export class FetchQueues {
     this.#added(host);
   }
 
-  next(now: number): Turn {
+  /** The next turn. @param newHosts false: of hosts that were asked already, since too many others are looked up */
+  next(now: number, newHosts = true): Turn {
     const {total} = this.#places;
     while (!total.full) {
-      const host = this.#first(now);
+      const host = this.#first(now, newHosts);
       if (!host) break;
       if (host.nextAllowed > now) return {kind: 'wait', until: host.nextAllowed};
       const full = fullGroup(host);
@@ -166,9 +167,9 @@ export class FetchQueues {
   }
 
   /** The host that comes next, by time; but behind a fresh one an asked one that is due. */
-  #first(now: number): HostQueue | undefined {
+  #first(now: number, newHosts: boolean): HostQueue | undefined {
     const asked = this.#asked.first;
-    const fresh = this.#fresh.first;
+    const fresh = newHosts ? this.#fresh.first : undefined;
     if (!asked || !fresh) return asked ?? fresh;
     const turns = this.#freshLast && asked.nextAllowed <= now;
     return turns || before(asked, fresh) ? asked : fresh;
@@ -190,11 +191,12 @@ export class FetchQueues {
     return item;
   }
 
-  /** Hosts whose next turn is not after a time, those that come first among them. */
+  /** Hosts whose next turn is not after a time, those that come first among them; half are hosts not asked yet, if so many are. */
   soon(until: number, most: number): HostQueue[] {
     const isSoon = (host: HostQueue) => host.nextAllowed <= until;
     const asked = this.#asked.top(isSoon, most);
-    return asked.concat(this.#fresh.top(isSoon, most - asked.length));
+    const fresh = this.#fresh.top(isSoon, Math.max(most - asked.length, most >> 1));
+    return [...asked.slice(0, most - fresh.length), ...fresh];
   }
 
   /** The host's first item, left where it is. */
@@ -248,6 +250,7 @@ export class FetchQueues {
   /** Keeps a host from getting turns until `release`. */
   hold(host: HostQueue): void {
     if (host.held) return;
+    this.#freshLast = !host.asked; // a look-up is a turn, too
     host.held = true;
     this.#held++;
     this.#takeOut(host);

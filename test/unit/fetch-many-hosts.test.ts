@@ -104,3 +104,25 @@ test('while three thousand connections are opened, each taking its time, healthy
   assert.ok(Math.min(...late) >= 0);
   assert.ok(Math.max(...late) <= 200, `late by ${Math.max(...late)} ms`);
 });
+
+test('three thousand hosts whose name servers hang do not hold up those that are asked already', async () => {
+  const clock = new VirtualClock();
+  const dead = Array.from({length: 3000}, (_, index) => `http://h${index}.t${index}/`);
+  const healthy = Array.from({length: 20}, (_, index) => `healthy${index}.test`);
+  const sim = await simulate({
+    clock,
+    list: [...healthy.flatMap((host) => urls(host, 8)), ...dead],
+    web: (url) =>
+      url.includes('healthy') ? (url.endsWith('txt') ? undefined : ok) : {reason: 'dns', tookMs: 10},
+    config: configOf({'fetch.outage_hosts': '100000'}),
+    lookUp: async (url) => {
+      if (url.includes('healthy')) return [new URL(url).hostname];
+      await clock.sleep(10_000);
+      return [];
+    },
+  });
+  const late = healthy.flatMap((host) => gaps(sim.of(host)).map((gap) => gap - 1000));
+  assert.equal(late.length, 20 * 8);
+  assert.ok(Math.min(...late) >= 0);
+  assert.ok(Math.max(...late) <= 200, `late by ${Math.max(...late)} ms`);
+});
