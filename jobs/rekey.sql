@@ -185,51 +185,22 @@ SELECT * FROM current_row ANTI JOIN dedup_row USING (host_key, url_key) UNION AL
 -- Inlinks of URLs that are no rows.
 SELECT * FROM linked ANTI JOIN (SELECT host_key, url_key FROM next_row) USING (host_key, url_key)
 
--- step: hoststats
--- Counts of hosts, from the rows. What was ever fetched of a host that has no rows any more goes to the host that
--- most of them went to.
-CREATE TABLE new_hoststats AS
-WITH counted AS (
-  SELECT
-    host_key, min(url_host_name) AS url_host_name, min(url_host_registered_domain) AS url_host_registered_domain,
-    count(*) AS urls,
-    count(*) FILTER (status = 'unfetched') AS unfetched,
-    count(*) FILTER (status IN ('fetched', 'notmodified')) AS fetched,
-    count(*) FILTER (status = 'duplicate') AS duplicates,
-    count(*) FILTER (status = 'gone') AS gone,
-    count(*) FILTER (status IN ('redir_temp', 'redir_perm')) AS redirects
-  FROM next_row GROUP BY host_key
-), successor AS (
+-- step: host_ever
+-- What was ever fetched of a host that has no rows any more goes to the host that most of them went to.
+CREATE VIEW host_ever AS
+WITH successor AS (
   SELECT old_host_key, host_key
   FROM (SELECT old_host_key, host_key, count(*) AS n FROM moved GROUP BY ALL)
-  WHERE old_host_key NOT IN (SELECT host_key FROM counted)
+  WHERE old_host_key NOT IN (SELECT host_key FROM next_row)
   QUALIFY row_number() OVER (PARTITION BY old_host_key ORDER BY n DESC, host_key) = 1
-), history AS (
-  SELECT
-    coalesce(s.host_key, h.host_key) AS host_key,
-    min(h.url_host_name) AS url_host_name, min(h.url_host_registered_domain) AS url_host_registered_domain,
-    sum(pages_fetched) AS pages_fetched, sum(body_bytes) AS body_bytes, sum(over_budget) AS over_budget,
-    sum(novel_bytes) AS novel_bytes, arg_max(recent_pages, h.urls) AS recent_pages, arg_max(recent_new, h.urls) AS recent_new
-  FROM hoststats h LEFT JOIN successor s ON s.old_host_key = h.host_key
-  GROUP BY 1
 )
 SELECT
-  host_key,
-  coalesce(c.url_host_name, h.url_host_name) AS url_host_name,
-  coalesce(c.url_host_registered_domain, h.url_host_registered_domain) AS url_host_registered_domain,
-  coalesce(urls, 0)::BIGINT AS urls,
-  coalesce(unfetched, 0)::BIGINT AS unfetched,
-  coalesce(fetched, 0)::BIGINT AS fetched,
-  coalesce(duplicates, 0)::BIGINT AS duplicates,
-  coalesce(gone, 0)::BIGINT AS gone,
-  coalesce(redirects, 0)::BIGINT AS redirects,
-  coalesce(pages_fetched, 0)::BIGINT AS pages_fetched,
-  coalesce(body_bytes, 0)::BIGINT AS body_bytes,
-  coalesce(over_budget, 0)::BIGINT AS over_budget,
-  coalesce(novel_bytes, 0)::BIGINT AS novel_bytes,
-  coalesce(recent_pages, 0)::DOUBLE AS recent_pages,
-  coalesce(recent_new, 0)::DOUBLE AS recent_new
-FROM counted c FULL JOIN history h USING (host_key);
+  coalesce(s.host_key, h.host_key) AS host_key,
+  min(h.url_host_name) AS url_host_name, min(h.url_host_registered_domain) AS url_host_registered_domain,
+  sum(pages_fetched) AS pages_fetched, sum(body_bytes) AS body_bytes, sum(over_budget) AS over_budget,
+  sum(novel_bytes) AS novel_bytes, arg_max(recent_pages, h.urls) AS recent_pages, arg_max(recent_new, h.urls) AS recent_new
+FROM hoststats h LEFT JOIN successor s ON s.old_host_key = h.host_key
+GROUP BY 1;
 
 -- step: totals
 SELECT

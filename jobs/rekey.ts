@@ -36,7 +36,7 @@ const sql = readSql(import.meta.url, './rekey.sql', [
   'current_row',
   'next_row',
   'unknown',
-  'hoststats',
+  'host_ever',
   'totals',
   'refusals',
 ]);
@@ -152,7 +152,7 @@ async function rewrite(task: Task, ctx: TaskContext): Promise<TaskResult> {
     await db.run(sql.current_row);
     await markTouched(db, params.config.dedup);
     await db.run(sql.next_row);
-    await db.run(sql.hoststats);
+    await db.run(sql.host_ever);
     const {files, summary} = await writeBase(db, ctx, filesIn(task, 'crawldb'), params.revision);
     const links = await db.copy(
       `SELECT * FROM next_link

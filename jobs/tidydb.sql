@@ -95,25 +95,9 @@ FROM (
 )
 GROUP BY ALL
 
--- step: hoststats
--- Counts of hosts, from the rows; what was ever fetched stays.
-CREATE TABLE new_hoststats AS
-WITH counted AS (
-  SELECT
-    host_key, count(*) AS urls,
-    count(*) FILTER (status = 'unfetched') AS unfetched,
-    count(*) FILTER (status IN ('fetched', 'notmodified')) AS fetched,
-    count(*) FILTER (status = 'duplicate') AS duplicates,
-    count(*) FILTER (status = 'gone') AS gone,
-    count(*) FILTER (status IN ('redir_temp', 'redir_perm')) AS redirects
-  FROM next_row GROUP BY host_key
-)
-SELECT h.* REPLACE (
-  coalesce(c.urls, 0)::BIGINT AS urls, coalesce(c.unfetched, 0)::BIGINT AS unfetched,
-  coalesce(c.fetched, 0)::BIGINT AS fetched, coalesce(c.duplicates, 0)::BIGINT AS duplicates,
-  coalesce(c.gone, 0)::BIGINT AS gone, coalesce(c.redirects, 0)::BIGINT AS redirects
-)
-FROM hoststats h LEFT JOIN counted c USING (host_key);
+-- step: host_ever
+-- What was ever fetched stays.
+CREATE VIEW host_ever AS FROM hoststats;
 
 -- step: reasons
 SELECT reason, count(*)::BIGINT AS n FROM change WHERE kind = 'refused' GROUP BY reason ORDER BY reason;

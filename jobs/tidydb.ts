@@ -40,7 +40,7 @@ const sql = readSql(import.meta.url, './tidydb.sql', [
   'delta',
   'next_row',
   'unknown',
-  'hoststats',
+  'host_ever',
   'reasons',
   'totals',
 ]);
@@ -198,7 +198,7 @@ async function tidy(task: Task, ctx: TaskContext): Promise<TaskResult> {
       return {files, counters, reasons, facts: {summary}};
     }
     await db.run(sql.next_row);
-    await db.run(sql.hoststats);
+    await db.run(sql.host_ever);
     const base = task.inputs.filter(({table}) => table === 'crawldb');
     const {files, summary} = await writeBase(db, ctx, base, params.revision);
     await bindDeltas(

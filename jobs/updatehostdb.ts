@@ -1,15 +1,16 @@
-import {hoststats} from '../lib/schema/hostdb.ts';
 import {
+  copyHosts,
   type DatabaseParams,
   databaseParams,
   filesOf,
   openTaskDatabase,
+  recountHosts,
   summaryOfHosts,
 } from './crawldb/writer.ts';
 import {defineJob, type Task, type TaskContext, type TaskResult} from './job.ts';
 import {readSql} from './runner/sql-file.ts';
 
-const sql = readSql(import.meta.url, './updatehostdb.sql', ['hoststats', 'changes']);
+const sql = readSql(import.meta.url, './updatehostdb.sql', ['rows', 'host_ever', 'changes']);
 
 /**
  * Counts of hosts from all rows of the crawldb (Nutch: UpdateHostDb). Rounds keep them by difference, so this changes
@@ -56,17 +57,18 @@ async function countHosts(task: Task, ctx: TaskContext): Promise<TaskResult> {
   const {database} = task.params as unknown as {database: DatabaseParams}; // made by plan
   const db = await openTaskDatabase(task, ctx, database, ['crawldb', 'hoststats']);
   try {
-    await db.run(sql.hoststats);
+    for (const step of ['rows', 'host_ever'] as const) await db.run(sql[step]);
+    await recountHosts(db);
     const [row] = await db.all<{hosts: number; added: number; changed: number}>(sql.changes);
     const {hosts = 0, added = 0, changed = 0} = row ?? {};
     const counters = {hosts_counted_total: hosts, hosts_added_total: added, hosts_changed_total: changed};
     if (added + changed === 0) return {files: [], counters, reasons: {}};
-    const file = await db.copy(
-      'SELECT * FROM new_hoststats ORDER BY host_key',
-      {},
-      await ctx.store.create(hoststats, 'hosts/hoststats'),
-    );
-    return {files: [file], counters, reasons: {}, facts: {summary: await summaryOfHosts(db)}};
+    return {
+      files: [await copyHosts(db, ctx)],
+      counters,
+      reasons: {},
+      facts: {summary: await summaryOfHosts(db)},
+    };
   } finally {
     await db.close();
   }

@@ -100,8 +100,41 @@ FROM (
 )
 GROUP BY seed;
 
--- step: recounted
--- The same where all rows are written anew. View: next_row.
+-- step: recounted_hosts
+-- The counts of hosts where all rows are written anew. Views: next_row, and host_ever, what was ever fetched of hosts, in
+-- columns of hoststats.
+CREATE TABLE new_hoststats AS
+WITH counted AS (
+  SELECT
+    host_key, min(url_host_name) AS url_host_name, min(url_host_registered_domain) AS url_host_registered_domain,
+    count(*) AS urls,
+    count(*) FILTER (status = 'unfetched') AS unfetched,
+    count(*) FILTER (status IN ('fetched', 'notmodified')) AS fetched,
+    count(*) FILTER (status = 'duplicate') AS duplicates,
+    count(*) FILTER (status = 'gone') AS gone,
+    count(*) FILTER (status IN ('redir_temp', 'redir_perm')) AS redirects
+  FROM next_row GROUP BY host_key
+)
+SELECT
+  host_key,
+  coalesce(c.url_host_name, e.url_host_name) AS url_host_name,
+  coalesce(c.url_host_registered_domain, e.url_host_registered_domain) AS url_host_registered_domain,
+  coalesce(c.urls, 0)::BIGINT AS urls,
+  coalesce(c.unfetched, 0)::BIGINT AS unfetched,
+  coalesce(c.fetched, 0)::BIGINT AS fetched,
+  coalesce(c.duplicates, 0)::BIGINT AS duplicates,
+  coalesce(c.gone, 0)::BIGINT AS gone,
+  coalesce(c.redirects, 0)::BIGINT AS redirects,
+  coalesce(e.pages_fetched, 0)::BIGINT AS pages_fetched,
+  coalesce(e.body_bytes, 0)::BIGINT AS body_bytes,
+  coalesce(e.over_budget, 0)::BIGINT AS over_budget,
+  coalesce(e.novel_bytes, 0)::BIGINT AS novel_bytes,
+  coalesce(e.recent_pages, 0)::DOUBLE AS recent_pages,
+  coalesce(e.recent_new, 0)::DOUBLE AS recent_new
+FROM counted c FULL JOIN host_ever e USING (host_key);
+
+-- step: recounted_seeds
+-- And those of seeds. Views: next_row, seedstats.
 CREATE TABLE new_seedstats AS
 WITH counted AS (
   SELECT seed, count(*) AS urls FROM next_row WHERE hop_type <> 'I' AND seed IS NOT NULL GROUP BY seed

@@ -33,7 +33,8 @@ const sql = readSql(import.meta.url, './writer.sql', [
   'hoststats',
   'seed_changes',
   'seedstats',
-  'recounted',
+  'recounted_hosts',
+  'recounted_seeds',
   'summary',
 ]);
 
@@ -59,10 +60,9 @@ export async function writeDelta(db: Database, ctx: TaskContext, revision: numbe
   await db.run(sql.before);
   await db.run(sql.hoststats);
   const written = await writeRows(db, ctx, revision);
-  const hosts = await ctx.store.create(hoststats, 'hosts/hoststats');
-  const stats = await db.copy('SELECT * FROM new_hoststats ORDER BY host_key', {}, hosts);
+  const hosts = await copyHosts(db, ctx);
   const seeds = await writeSeeds(db, ctx);
-  return {files: [...written, stats, ...seeds], summary: await summaryOfHosts(db)};
+  return {files: [...written, hosts, ...seeds], summary: await summaryOfHosts(db)};
 }
 
 async function writeSeeds(db: Database, ctx: TaskContext): Promise<readonly FileRef[]> {
@@ -104,8 +104,8 @@ export function crawldbNext(
 }
 
 /**
- * Writes the rows of the view `next_row` as the whole crawldb, the table `new_hoststats`, and the counts of seeds, whose
- * URLs are counted anew (view `seedstats`): for jobs that change keys, after which no delta could take the old rows away.
+ * Writes the rows of the view `next_row` as the whole crawldb, and the counts of hosts (view `host_ever`) and seeds (view
+ * `seedstats`), whose URLs are counted anew: for jobs that change keys, after which no delta could take the old rows away.
  *
  * @param before the files so far; they tell how many buckets are needed
  */
@@ -122,11 +122,22 @@ export async function writeBase(
     const rows = `SELECT * FROM next_row WHERE host_key BETWEEN ${range.first}::UBIGINT AND ${range.last}::UBIGINT`;
     files.push(...(await writeBucket(db, ctx, () => rows, range, {seq: revision, links: 0})));
   }
-  const hosts = await ctx.store.create(hoststats, 'hosts/hoststats');
-  files.push(await db.copy('SELECT * FROM new_hoststats ORDER BY host_key', {}, hosts));
-  await db.run(sql.recounted);
+  await recountHosts(db);
+  files.push(await copyHosts(db, ctx));
+  await db.run(sql.recounted_seeds);
   files.push(await copySeeds(db, ctx));
   return {files, summary: await summaryOfHosts(db)};
+}
+
+/** Makes the table `new_hoststats`: rows of the view `next_row` counted, and what was ever fetched by the view `host_ever`. */
+export async function recountHosts(db: Database): Promise<void> {
+  await db.run(sql.recounted_hosts);
+}
+
+/** Writes the table `new_hoststats`. */
+export async function copyHosts(db: Database, ctx: TaskContext): Promise<FileRef> {
+  const file = await ctx.store.create(hoststats, 'hosts/hoststats');
+  return db.copy('SELECT * FROM new_hoststats ORDER BY host_key', {}, file);
 }
 
 /** Counts of the whole crawl, from the table `new_hoststats`. */

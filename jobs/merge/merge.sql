@@ -54,41 +54,20 @@ FROM one o LEFT JOIN linked l USING (host_key, url_key);
 -- Inlinks of URLs that are no rows.
 SELECT * FROM linked ANTI JOIN (SELECT host_key, url_key FROM next_row) USING (host_key, url_key)
 
--- step: hosts
--- Counts of hosts from the rows; what was ever fetched is added up. State of a host by its last answer, and asked again
--- when all crawls allow it; of robots.txt files the one read last; of rules by hand the one that was here.
-CREATE TABLE new_hoststats AS
-WITH counted AS (
-  SELECT
-    host_key, min(url_host_name) AS url_host_name, min(url_host_registered_domain) AS url_host_registered_domain,
-    count(*) AS urls,
-    count(*) FILTER (status = 'unfetched') AS unfetched,
-    count(*) FILTER (status IN ('fetched', 'notmodified')) AS fetched,
-    count(*) FILTER (status = 'duplicate') AS duplicates,
-    count(*) FILTER (status = 'gone') AS gone,
-    count(*) FILTER (status IN ('redir_temp', 'redir_perm')) AS redirects
-  FROM next_row GROUP BY host_key
-), history AS (
-  SELECT
-    host_key, min(url_host_name) AS url_host_name, min(url_host_registered_domain) AS url_host_registered_domain,
-    CASE WHEN getvariable('shared') THEN max(pages_fetched) ELSE sum(pages_fetched) END AS pages_fetched,
-    CASE WHEN getvariable('shared') THEN max(body_bytes) ELSE sum(body_bytes) END AS body_bytes,
-    CASE WHEN getvariable('shared') THEN max(over_budget) ELSE sum(over_budget) END AS over_budget,
-    CASE WHEN getvariable('shared') THEN max(novel_bytes) ELSE sum(novel_bytes) END AS novel_bytes,
-    arg_max(recent_pages, h.urls) AS recent_pages, arg_max(recent_new, h.urls) AS recent_new
-  FROM (SELECT * FROM hoststats UNION ALL BY NAME SELECT * EXCLUDE (origin) FROM other_hoststats) h GROUP BY host_key
-)
+-- step: host_ever
+-- What was ever fetched of hosts is added up.
+CREATE VIEW host_ever AS
 SELECT
-  host_key,
-  coalesce(c.url_host_name, h.url_host_name) AS url_host_name,
-  coalesce(c.url_host_registered_domain, h.url_host_registered_domain) AS url_host_registered_domain,
-  coalesce(urls, 0)::BIGINT AS urls, coalesce(unfetched, 0)::BIGINT AS unfetched,
-  coalesce(fetched, 0)::BIGINT AS fetched, coalesce(duplicates, 0)::BIGINT AS duplicates,
-  coalesce(gone, 0)::BIGINT AS gone, coalesce(redirects, 0)::BIGINT AS redirects,
-  coalesce(pages_fetched, 0)::BIGINT AS pages_fetched, coalesce(body_bytes, 0)::BIGINT AS body_bytes,
-  coalesce(over_budget, 0)::BIGINT AS over_budget, coalesce(novel_bytes, 0)::BIGINT AS novel_bytes,
-  coalesce(recent_pages, 0)::DOUBLE AS recent_pages, coalesce(recent_new, 0)::DOUBLE AS recent_new
-FROM counted c FULL JOIN history h USING (host_key);
+  host_key, min(url_host_name) AS url_host_name, min(url_host_registered_domain) AS url_host_registered_domain,
+  CASE WHEN getvariable('shared') THEN max(pages_fetched) ELSE sum(pages_fetched) END AS pages_fetched,
+  CASE WHEN getvariable('shared') THEN max(body_bytes) ELSE sum(body_bytes) END AS body_bytes,
+  CASE WHEN getvariable('shared') THEN max(over_budget) ELSE sum(over_budget) END AS over_budget,
+  CASE WHEN getvariable('shared') THEN max(novel_bytes) ELSE sum(novel_bytes) END AS novel_bytes,
+  arg_max(recent_pages, h.urls) AS recent_pages, arg_max(recent_new, h.urls) AS recent_new
+FROM (SELECT * FROM hoststats UNION ALL BY NAME SELECT * EXCLUDE (origin) FROM other_hoststats) h GROUP BY host_key;
+
+-- Hosts: their state by the last answer, and asked again when all crawls allow it; of robots.txt files the one read last;
+-- of rules by hand the one that was here.
 
 -- step: hoststate_rows
 WITH every AS (

@@ -20,7 +20,7 @@ const sql = readSql(import.meta.url, './merge.sql', [
   'sources',
   'next_row',
   'unknown',
-  'hosts',
+  'host_ever',
   'seedstats',
   'hoststate_rows',
   'robots_rows',
@@ -78,7 +78,7 @@ export async function mergeAll(task: Task, ctx: TaskContext): Promise<TaskResult
     await db.run(`SET VARIABLE shared = ${params.shared}`);
     await db.run(sql.clashes);
     await db.run(one);
-    for (const step of ['links', 'next_row', 'hosts', 'seedstats'] as const) await db.run(sql[step]);
+    for (const step of ['links', 'next_row', 'host_ever', 'seedstats'] as const) await db.run(sql[step]);
     const before = task.inputs.filter(({table}) => table === 'crawldb');
     const {files: rows, summary} = await writeBase(db, ctx, before, params.revision);
     const write = async (table: Table, query: string, place: string): Promise<FileRef> =>

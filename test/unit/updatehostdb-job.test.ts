@@ -78,13 +78,13 @@ test('wrong and missing counts are put right, and what was ever fetched stays', 
     before.slice(1).map((row) => ({...row, body_bytes: 5000})),
   );
   const {body_bytes, novel_bytes, recent_pages, recent_new, ...missing} = before[0]!;
-  assert.ok(body_bytes > 0 && novel_bytes !== null && recent_pages !== null && recent_new !== null);
+  assert.ok(body_bytes > 0 && novel_bytes! > 0 && recent_pages! > 0 && recent_new! > 0);
   assert.deepEqual(after[0], {
     ...missing,
     body_bytes: 0,
-    novel_bytes: null,
-    recent_pages: null,
-    recent_new: null,
+    novel_bytes: 0,
+    recent_pages: 0,
+    recent_new: 0,
   });
   const {saved_bytes: saved, ...counts} = (await crawl.head()).manifest.summary;
   assert.deepEqual({...counts, saved_bytes: summary.saved_bytes}, summary);
