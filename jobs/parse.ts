@@ -31,6 +31,8 @@ interface SegmentPlan {
   readonly fetchVersion: number;
   readonly tasks: number;
   readonly setCurrent: boolean;
+  /** It takes the place of one of its name that invertlinks has seen. */
+  readonly inverted: boolean;
   /** Where extractors alone run: the parse that they run beside. */
   readonly beside?: string;
   readonly extractors: readonly ExtractorOrder[];
@@ -100,6 +102,7 @@ export const parse = defineJob({
     let stale = 0;
     const now = effects.now();
     let named = 0;
+    const applied: string[] = [];
     for (const segment of wanted) {
       const info = snapshot.segment(segment);
       const slot = snapshot.manifest.slots[`segments/${segment}/fetch`];
@@ -122,6 +125,7 @@ export const parse = defineJob({
         if (lack.orders.length === 0) continue;
         orders = lack.orders;
       }
+      if (beside === undefined && options.as !== undefined && info.applied === name) applied.push(segment);
       const params = {
         segment,
         parseId: beside ?? name,
@@ -149,10 +153,20 @@ export const parse = defineJob({
           beside === undefined &&
           chosen === undefined &&
           (info.current === undefined || (name === present && !isGivenName(info.current))),
+        inverted: beside === undefined && options.as !== undefined && info.inverted === name,
         ...(beside === undefined ? {} : {beside}),
         extractors: orders,
       });
     }
+    if (applied.length > 0)
+      throw new CrawlError(
+        'PARSE_IN_USE',
+        `the crawldb has the links of parse ${name}, so it cannot be replaced`,
+        {
+          facts: {parse: name, segments: applied},
+          hint: 'Give another name, then crawl parse --use NAME && crawl updatedb.',
+        },
+      );
     if (stale > 0)
       log('info', 'segments_stale', {
         segments: stale,
@@ -198,7 +212,7 @@ export const parse = defineJob({
     const writes: Record<string, readonly FileRef[]> = {};
     const changes: Record<string, Partial<SegmentInfo>> = {};
     let first = 0;
-    for (const {segment, fetchVersion, tasks, setCurrent, beside, extractors} of segments) {
+    for (const {segment, fetchVersion, tasks, setCurrent, inverted, beside, extractors} of segments) {
       const own = results.slice(first, first + tasks);
       first += tasks;
       const state = {fetchVersion, parser, now: plan.now, ...(where !== undefined && {where})};
@@ -211,7 +225,8 @@ export const parse = defineJob({
       writes[`segments/${segment}/outlinks/${name}`] = filesOf(own, 'outlinks', {
         fetch_version: fetchVersion,
       });
-      if (setCurrent) changes[segment] = {current: name};
+      if (setCurrent || inverted)
+        changes[segment] = {...(setCurrent && {current: name}), ...(inverted && {inverted: null})};
     }
     return {
       edit: {

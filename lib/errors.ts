@@ -65,7 +65,7 @@ export const errorCodes = {
     advice: 'Parse the whole segments under that name: crawl parse --as NAME',
   },
   PARSE_IN_USE: {
-    doc: 'Segments show the parse, or the crawldb has taken its links, so it cannot be removed.',
+    doc: 'Segments show the parse, or the crawldb has taken its links, so it cannot be removed or replaced.',
     exit: 2,
     advice: 'Make another one current and apply it: crawl parse --use NAME && crawl updatedb',
   },

@@ -96,6 +96,22 @@ test('a parse that is current, or whose links the crawldb has, is not removed', 
   assert.deepEqual(await named(crawl, first), []);
 });
 
+test('a named parse is replaced only while the crawldb has not taken its links; invertlinks sees the new one', async (t) => {
+  const {crawl} = await parsedTwice(t);
+  await ok(crawl, 'parse', '--use', 'trial');
+  await commitRows(crawl, [], {[one]: {inverted: 'trial'}, [two]: {inverted: 'trial'}});
+  await ok(crawl, 'parse', one, '--as', 'trial');
+  const head = await crawl.head();
+  assert.deepEqual([head.segment(one).inverted, head.segment(two).inverted], [null, 'trial']);
+  await commitRows(crawl, [], {[two]: {applied: 'trial'}});
+  const before = (await crawl.head()).manifest.number;
+  assert.match(
+    await refused(crawl, 'parse', '--all', '--as', 'trial'),
+    /the crawldb has the links of parse trial, so it cannot be replaced[\s\S]*another name/,
+  );
+  assert.equal((await crawl.head()).manifest.number, before);
+});
+
 test('rows of extractors do not outlive a parse that is dropped while they are made, lock or no lock', async (t) => {
   const {crawl} = await parsedTwice(t);
   await writeFile(join(crawl.dir, 'links.yaml'), 'rows: a\ncolumns:\n  link:\n    required: true\n');
