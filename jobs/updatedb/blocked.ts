@@ -1,7 +1,10 @@
 import type {HostRules} from '../../lib/fetcher/host-rules.ts';
 import {rowsTable} from '../crawldb/writer.ts';
 import {readHostRules} from '../read/host-rules.ts';
-import {sql, type Update} from './step.ts';
+import {readSql} from '../runner/sql-file.ts';
+import type {Update} from './step.ts';
+
+const sql = readSql(import.meta.url, './blocked.sql', ['hosts_of_candidates', 'blocked']);
 
 /**
  * New URLs of hosts that are blocked by hand are not added, and counted as `host_blocked`; what is known of them stays.

@@ -14,7 +14,20 @@ import type {Reason} from '../../lib/schema/reason.ts';
 import type {Stay} from '../../lib/scope/scope.ts';
 import {identify} from '../../lib/url/keys.ts';
 import {rowsTable} from '../crawldb/writer.ts';
-import {charge, replaceChanged, type SegmentMode, sql, type Update} from './step.ts';
+import {readSql} from '../runner/sql-file.ts';
+import {charge, replaceChanged, type SegmentMode, type Update} from './step.ts';
+
+const sql = readSql(import.meta.url, './fold.sql', [
+  'outcomes',
+  'late',
+  'origins',
+  'batch',
+  'old_batch',
+  'current',
+  'reparsed',
+  'reparsed_batch',
+  'reparsed_rows',
+]);
 
 /** URLs whose rows and outcomes are in memory at once. */
 const batchUrls = 2000;

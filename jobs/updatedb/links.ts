@@ -5,9 +5,22 @@ import type {Stay} from '../../lib/scope/scope.ts';
 import {maxSitemapDepth, maxSitemaps} from '../../lib/sitemap/walk.ts';
 import type {Quarantine} from '../../lib/traps/quarantine.ts';
 import {rowsTable} from '../crawldb/writer.ts';
+import {readSql} from '../runner/sql-file.ts';
 import {refuseBlocked} from './blocked.ts';
-import {charge, replaceChanged, sql, type Update} from './step.ts';
+import {charge, replaceChanged, type Update} from './step.ts';
 import {refuseTraps} from './traps.ts';
+
+const sql = readSql(import.meta.url, './links.sql', [
+  'doubtful',
+  'links',
+  'sources',
+  'targets',
+  'admit',
+  'add',
+  'refusals',
+  'earlier',
+  'hinted',
+]);
 
 /** New URLs from accepted links and redirects. */
 export async function followLinks(update: Update, quarantine: Quarantine): Promise<void> {

@@ -1,4 +1,4 @@
--- What a segment's former parse alone had brought. Views as in updatedb.sql; outlinks holds, beside the links of the
+-- What a segment's former parse alone had brought. Views as in fold.sql; outlinks holds, beside the links of the
 -- parses that are applied now, those of the former parses of segments that are applied anew, and the current ones of
 -- all other applied segments. Tables segs (segment, mode, parse_id), target, known_target, and the view current_row.
 

@@ -1,5 +1,8 @@
 import {type Counters, foundOnly} from '../../lib/counters.ts';
-import {sql, type Update} from './step.ts';
+import {readSql} from '../runner/sql-file.ts';
+import type {Update} from './step.ts';
+
+const sql = readSql(import.meta.url, './odd.sql', ['odd']);
 
 /** Before the first page of the web stood, no page was modified. */
 const webBegan = Date.UTC(1990, 0);

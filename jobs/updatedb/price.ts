@@ -4,7 +4,9 @@ import {boundsOf} from '../../lib/schedule/from-config.ts';
 import {importanceOf} from '../../lib/schedule/importance.ts';
 import {isStale, nextPrice, type Price} from '../../lib/schedule/price.ts';
 import type {Database} from '../../lib/store/duckdb.ts';
-import {sql} from './step.ts';
+import {readSql} from '../runner/sql-file.ts';
+
+const sql = readSql(import.meta.url, './price.sql', ['revisits', 'rates']);
 
 /** Names under which the manifest's summary keeps the price. */
 const names = {

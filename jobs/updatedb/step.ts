@@ -10,9 +10,8 @@ import type {PolicyTexts} from '../config/policy-texts.ts';
 import {markTouched} from '../crawldb/repeats.ts';
 import type {DatabaseParams} from '../crawldb/writer.ts';
 import type {TaskContext} from '../job.ts';
-import {readSql} from '../runner/sql-file.ts';
 
-/** How a segment takes part: see the header of updatedb.sql. */
+/** How a segment takes part: see the header of fold.sql. */
 export type SegmentMode = 'apply' | 'reparse' | 'history';
 
 export interface UpdateParams {
@@ -37,40 +36,6 @@ export interface UpdateParams {
   };
   readonly database: DatabaseParams;
 }
-
-export const sql = readSql(import.meta.url, './updatedb.sql', [
-  'outcomes',
-  'late',
-  'origins',
-  'batch',
-  'old_batch',
-  'current',
-  'reparsed',
-  'reparsed_batch',
-  'reparsed_rows',
-  'doubtful',
-  'links',
-  'sources',
-  'targets',
-  'family_visits',
-  'families_met',
-  'next_families',
-  'admit',
-  'hosts_of_candidates',
-  'blocked',
-  'trap_candidates',
-  'trapped',
-  'add',
-  'refusals',
-  'earlier',
-  'hinted',
-  'revisits',
-  'rates',
-  'yield',
-  'counted',
-  'odd',
-  'totals',
-]);
 
 export type Reasons = Partial<Record<Reason, number>>;
 

@@ -5,13 +5,16 @@ import {makeScope} from '../../lib/scope/scope.ts';
 import {deadLinkWorth} from '../../lib/selection/yield.ts';
 import {openTaskDatabase, rowsTable, writeDelta} from '../crawldb/writer.ts';
 import type {Task, TaskContext, TaskResult} from '../job.ts';
+import {readSql} from '../runner/sql-file.ts';
 import {fold, reparse} from './fold.ts';
 import {followLinks} from './links.ts';
 import {replaceLinks} from './lost.ts';
 import {oddValues} from './odd.ts';
 import {priceSummary, renewPrice} from './price.ts';
-import {markDuplicates, sql, type Update, type UpdateParams} from './step.ts';
+import {markDuplicates, type Update, type UpdateParams} from './step.ts';
 import {watchFamilies, writeFamilies} from './traps.ts';
+
+const sql = readSql(import.meta.url, './task.sql', ['yield', 'counted', 'totals']);
 
 /**
  * Merges segments into the crawldb. The few URLs that were fetched go through the state machine in TypeScript, in

@@ -5,7 +5,16 @@ import {type FirstVisit, foldVisits, keepFamilies} from '../../lib/traps/ledger.
 import type {Quarantine} from '../../lib/traps/quarantine.ts';
 import {rowsTable} from '../crawldb/writer.ts';
 import {readQuarantine} from '../read/quarantine.ts';
-import {charge, sql, type Update} from './step.ts';
+import {readSql} from '../runner/sql-file.ts';
+import {charge, type Update} from './step.ts';
+
+const sql = readSql(import.meta.url, './traps.sql', [
+  'family_visits',
+  'families_met',
+  'next_families',
+  'trap_candidates',
+  'trapped',
+]);
 
 /**
  * Traps: what the round fetched for the first time goes to the account of its families, those that go on without new
