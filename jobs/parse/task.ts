@@ -305,14 +305,15 @@ class ParseWorker implements CaptureParser<FetchRow> {
     return [row];
   }
 
+  /** What a page's row and its links have in common. */
+  #keys({capture_id, host_key, url_key, url}: FetchRow) {
+    const {segment, parseId: parse_id} = this.#params;
+    return {segment, parse_id, capture_id, host_key, url_key, url};
+  }
+
   #source(capture: FetchRow, base: LinkSource['base'], nofollow: boolean): LinkSource {
     return {
-      segment: this.#params.segment,
-      parse_id: this.#params.parseId,
-      capture_id: capture.capture_id,
-      host_key: capture.host_key,
-      url_key: capture.url_key,
-      url: capture.url,
+      ...this.#keys(capture),
       fetch_time: capture.fetch_time,
       depth: capture.depth,
       seed: capture.seed,
@@ -330,12 +331,7 @@ class ParseWorker implements CaptureParser<FetchRow> {
     >,
   ): ParseRow {
     return {
-      segment: this.#params.segment,
-      parse_id: this.#params.parseId,
-      capture_id: capture.capture_id,
-      host_key: capture.host_key,
-      url_key: capture.url_key,
-      url: capture.url,
+      ...this.#keys(capture),
       ...columns,
       ...more,
     };
