@@ -11,6 +11,7 @@ import {receive} from '../../lib/parse/receive.ts';
 import {commitRows, type JobHarness, jobHarness} from '../support/job-harness.ts';
 import {commitFetched} from '../support/parse-captures.ts';
 import {pageInput, pageOptions} from '../support/parse-options.ts';
+import {withinTime} from '../support/time-limit.ts';
 
 const none = defaultOptions(parse);
 const html = ['Content-Type: text/html; charset=utf-8'];
@@ -218,8 +219,8 @@ test('the content coding is undone once, for the parse and for all extractors', 
   assert.equal((await crawl.run(parse, {...none, with: [file]})).counters.rows_extracted_total, 2);
 });
 
-test('links of a large page are resolved in linear time', {timeout: 60_000}, () => {
-  const input = pageInput('<a href=x>y</a>'.repeat(20_000), html);
+test('links of a large page are resolved in linear time', () => {
+  const input = pageInput('<a href=x>y</a>'.repeat(100_000), html);
   const page = new StoredPage({
     input,
     captureId: '',
@@ -230,7 +231,7 @@ test('links of a large page are resolved in linear time', {timeout: 60_000}, () 
     options: pageOptions,
     parse: () => assert.fail('the tree is there'),
   });
-  const found = page.select('a').map((node) => page.resolve(node.attribs.href));
-  assert.equal(found.length, 20_000);
+  const found = withinTime(60_000, () => page.select('a').map((node) => page.resolve(node.attribs.href)));
+  assert.equal(found.length, 100_000);
   assert.equal(new Set(found).size, 1);
 });
