@@ -2,6 +2,7 @@ import {findCrawl, readConfiguration} from '../jobs/config/open.ts';
 import type {Effects, Log} from '../lib/effects.ts';
 import {jsonLog, textLog} from '../lib/log.ts';
 import type {CommandContext, Globals, Io, OpenedCrawl} from './command.ts';
+import {exitCodeOfJob} from './job-exit.ts';
 import type {Output} from './output.ts';
 import {type ProgressBar, progressBar} from './progress.ts';
 
@@ -49,6 +50,7 @@ export async function makeContext(
               : {concurrency: Math.max(1, config.parse.workers)},
           ),
           progress: (point) => bar?.report(point),
+          exitCode: (ended) => exitCodeOfJob(ended, effects.signal),
           ...(settings.dryRun ? {dryRun: settings.dryRun} : {}),
         });
       } finally {

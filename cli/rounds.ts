@@ -20,7 +20,7 @@ export type FetchOptions = OptionValues<typeof import('../jobs/fetch.ts')['fetch
 /** Why a fetch stopped before its end: a nearly full disk or the window. A signal is seen by itself. */
 export type FetchStop = 'disk' | 'window' | undefined;
 
-export function fetchStop(report: RunReport): FetchStop {
+export function fetchStop(report: Pick<RunReport, 'facts' | 'reasons'>): FetchStop {
   if (report.facts.some(({stopped}) => stopped === 'disk') || (report.reasons.disk ?? 0) > 0) return 'disk';
   return (report.reasons.window ?? 0) > 0 ? 'window' : undefined;
 }

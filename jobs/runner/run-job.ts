@@ -27,7 +27,12 @@ export interface RunJobSettings {
   readonly progress?: (point: Progress) => void;
   /** Print the plan and stop there. */
   readonly dryRun?: (plan: Plan | undefined) => void;
+  /** What the job's own command will exit with, for the report; 0 if absent. */
+  readonly exitCode?: (ended: EndedTasks) => number;
 }
+
+/** What the tasks of a run ended with, before its commit. */
+export interface EndedTasks extends Pick<RunReport, 'job' | 'reasons' | 'facts'> {}
 
 export interface RunReport {
   readonly run: string;
@@ -115,6 +120,7 @@ async function runPlan<O extends OptionDeclarations>(
     addCounters(counters, result.counters);
     addCounters(reasons, result.reasons);
   }
+  const facts = results.flatMap((result) => (result.facts === undefined ? [] : [result.facts]));
   const cpu = cpuUsage(cpuBefore);
   const complete = await withReport(snapshot, edit, {
     run,
@@ -124,7 +130,7 @@ async function runPlan<O extends OptionDeclarations>(
     finished_time: new Date(effects.now()),
     duration_ms: effects.monotonic() - context.started,
     cpu_ms: (cpu.user + cpu.system) / 1000,
-    exit_code: 0,
+    exit_code: context.exitCode?.({job: job.name, reasons, facts}) ?? 0,
     tasks: results.length,
     counters: JSON.stringify(counters),
     reasons: JSON.stringify(reasons),
@@ -147,7 +153,7 @@ async function runPlan<O extends OptionDeclarations>(
     reasons,
     durationMs: effects.monotonic() - context.started,
     snapshot: committed,
-    facts: results.flatMap((result) => (result.facts === undefined ? [] : [result.facts])),
+    facts,
   };
 }
 

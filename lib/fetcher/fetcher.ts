@@ -96,12 +96,12 @@ export class Fetcher {
     let ending: Reason | null;
     this.#doneBefore = this.work.worklist.done;
     try {
-      this.work.endResting();
+      this.work.endings.endResting();
       ending = this.#settings.closed ? 'closed' : await this.#loop();
       await this.#lastOnes();
       if (this.#failure) throw this.#failure.error;
       if (this.#stop === null) this.#settleSuspects();
-      if (this.#stop === null && ending !== null) this.work.endAll(ending);
+      if (this.#stop === null && ending !== null) this.work.endings.endAll(ending);
       await this.#settings.sink.pressure;
     } finally {
       this.#closing = true;
@@ -163,17 +163,17 @@ export class Fetcher {
   /** What one turn of a host is used for. */
   #turn(host: FetchHost, now: number): void {
     if (host.rule?.blocked) {
-      this.work.endHost(host, 'host_blocked', null);
+      this.work.endings.endHost(host, 'host_blocked', null);
       return;
     }
     const rest = this.work.hosts.restsBeyond(host, now);
     if (rest !== null) {
-      this.work.endHost(host, 'host_resting', rest);
+      this.work.endings.endHost(host, 'host_resting', rest);
       return;
     }
     const open = openFrom(host.hours, now);
     if (open - now > this.#config.politeness.max_rest && host.queue.active === 0) {
-      this.work.endClosedHost(host, open);
+      this.work.endings.endClosedHost(host, open);
       return;
     }
     const free = Math.max(open, host.rate?.waitUntil(now) ?? now);
@@ -184,7 +184,7 @@ export class Fetcher {
     const budget = this.#config.budget.max_pages_per_host;
     if (budget !== undefined && host.pages + host.queue.active >= budget) {
       if (host.pages >= budget) {
-        this.work.endHost(host, 'budget', `${budget} pages`);
+        this.work.endings.endHost(host, 'budget', `${budget} pages`);
         return;
       }
       // A running request may take the last page: its end brings the next turn.
@@ -203,20 +203,20 @@ export class Fetcher {
     }
     const origin = originOf(item.url);
     if (this.work.hosts.addOrigin(host, origin) && !this.work.robots.isDue(origin, now)) {
-      this.work.applyCrawlDelay(host);
+      this.work.robotsTurns.applyCrawlDelay(host);
       if (host.queue.nextAllowed > now) return;
     }
     if (this.work.robots.isDue(origin, now)) {
       // While its answer is awaited, here or where it was redirected to, the host gets no turn.
-      if (this.work.robots.askedState(origin) === 'sent') this.work.holdFor(origin, host);
-      else this.work.queueRobots(host, origin, item);
+      if (this.work.robots.askedState(origin) === 'sent') this.work.robotsTurns.holdFor(origin, host);
+      else this.work.robotsTurns.queue(host, origin, item);
       return;
     }
     const refusal = this.work.robots.refusal(origin, item.url);
     if (refusal !== null) {
       this.work.queues.drop(host.queue);
       this.work.decide(host, index, item, refusal, refusal.detail);
-      if (host.queue.waiting === 0) this.work.atRest(host);
+      if (host.queue.waiting === 0) this.work.endings.atRest(host);
       return;
     }
     if (item.kind === 'page' && !host.probeSettled && isProbeDue(host.soft404, now, this.#config.fetch)) {
@@ -276,7 +276,7 @@ export class Fetcher {
     }
     if (exchange.head !== null) this.#settleSuspects();
     this.work.queues.finished(host.queue, this.work.record(done));
-    this.work.afterRecord(host, done.ended);
+    this.work.endings.afterRecord(host, done.ended);
   }
 
   #outageBegins(): void {
@@ -298,8 +298,8 @@ export class Fetcher {
   #charge(failure: Ended): void {
     const {host} = failure;
     this.work.queues.allow(host.queue, this.work.record(failure));
-    if (!this.work.awaitsRobots(host)) this.work.queues.release(host.queue);
-    this.work.afterRecord(host, this.now());
+    if (!this.work.robotsTurns.awaits(host)) this.work.queues.release(host.queue);
+    this.work.endings.afterRecord(host, this.now());
   }
 
   #again({host, index}: Ended): void {

@@ -5,7 +5,17 @@
 import type {Config} from '../config/settings.ts';
 import type {HostStateRow} from '../schema/hostdb.ts';
 import {registeredDomain} from '../url/host.ts';
-import {fromHostState, minDelay, type Politeness, restsBeyondFetch, unasked, withMinDelay} from './delay.ts';
+import {
+  type Answer,
+  afterAnswer,
+  effectOf,
+  fromHostState,
+  minDelay,
+  type Politeness,
+  restsBeyondFetch,
+  unasked,
+  withMinDelay,
+} from './delay.ts';
 import {type HeldRule, type HostRule, HostRules} from './host-rules.ts';
 import {type Hours, hoursOf} from './hours.ts';
 import type {FetchQueues, HostQueue} from './queues.ts';
@@ -18,6 +28,8 @@ export interface FetchHost {
   readonly hostKey: bigint;
   readonly queue: HostQueue;
   politeness: Politeness;
+  /** End of the last answer that the state of an earlier fetch counts, in whole ms; null without such a state. */
+  storedEnd: number | null;
   /** Successful pages ever, for budget.max_pages_per_host. */
   pages: number;
   /** Failures in a row within this fetch. */
@@ -80,6 +92,7 @@ export class FetchHosts {
       queue: this.#queues.host(name, domain),
       // Until the address is known it may be anybody's.
       politeness: unasked(minDelay(this.#config, null, false)),
+      storedEnd: null,
       pages: 0,
       failuresHere: 0,
       changed: false,
@@ -120,6 +133,7 @@ export class FetchHosts {
   /** Takes over the state that an earlier fetch stored. */
   restore(host: FetchHost, row: HostStateRow, now: number): void {
     this.setPoliteness(host, fromHostState(row, now, this.#config));
+    host.storedEnd = host.politeness.lastEnd;
     if (row.soft_404_time !== null)
       host.soft404 = {askedAt: row.soft_404_time.getTime(), signature: row.soft_404_signature};
   }
@@ -128,6 +142,15 @@ export class FetchHosts {
   setPoliteness(host: FetchHost, politeness: Politeness): void {
     host.politeness = politeness;
     this.#queues.allow(host.queue, politeness.nextAllowed);
+  }
+
+  /** What an answer says of the host; the time of its next turn is set apart. @param chance as for `afterAnswer` */
+  learn(host: FetchHost, answer: Answer, chance: number): void {
+    host.politeness = afterAnswer(host.politeness, answer, this.#config, chance);
+    host.changed = true;
+    const effect = effectOf(answer.reason);
+    if (effect === 'good') host.failuresHere = 0;
+    else if (effect !== 'none') host.failuresHere++;
   }
 
   setAddresses(host: FetchHost, addresses: readonly string[]): void {

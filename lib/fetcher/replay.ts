@@ -5,11 +5,12 @@
 import type {Config} from '../config/settings.ts';
 import type {Capture} from '../schema/fetch.ts';
 import {urlKey} from '../url/keys.ts';
-import {afterAnswer, chanceOf, effectOf, rested} from './delay.ts';
+import {chanceOf, rested} from './delay.ts';
 import {originOf} from './hosts.ts';
 import {outcomeOfStatus} from './outcome.ts';
+import {maxRobotsRedirects} from './robots-turns.ts';
 import {soft404Signature} from './soft-404.ts';
-import {type FetchWork, maxRobotsRedirects} from './work.ts';
+import type {FetchWork} from './work.ts';
 import type {WorkItem} from './worklist.ts';
 
 /** What {@link Replay.takePoliteness} looks at. */
@@ -78,29 +79,23 @@ export class Replay {
     if (!wasAsked(capture)) return;
     const host = this.#work.hosts.reached(capture.url_host_name, capture.host_key);
     if (!host) return;
+    // Fetches of a crawl follow one another: what was sent before a stored state's last answer is counted in it.
+    if (host.storedEnd !== null && capture.fetch_time.getTime() <= host.storedEnd) return;
     const endedAt = endOf(capture, now, this.#config.fetch.total_timeout);
     if (host.politeness.lastEnd !== null && endedAt < host.politeness.lastEnd) return;
-    const reason = saidOfHost(capture);
     const {max_bandwidth_per_host} = this.#config.politeness;
     // Where bodies are read at a pace, how long one took is ours: only its first byte is known to be the host's.
     const paced =
       (host.rule?.max_bandwidth ?? max_bandwidth_per_host ?? this.#config.fetch.max_bandwidth) !== undefined;
-    const next = afterAnswer(
-      host.politeness,
-      {
-        endedAt,
-        tookMs: paced ? (capture.first_byte_ms ?? capture.total_ms) : capture.total_ms,
-        reason,
-        retryAfterMs: capture.retry_after_s === null ? null : capture.retry_after_s * 1000,
-      },
-      this.#config.politeness,
-      chanceOf(capture.capture_id),
-    );
-    this.#work.hosts.setPoliteness(host, next);
-    host.changed = true;
-    const effect = effectOf(reason);
-    if (effect === 'good') host.failuresHere = 0;
-    else if (effect !== 'none') host.failuresHere++;
+    const answer = {
+      endedAt,
+      tookMs: paced ? (capture.first_byte_ms ?? capture.total_ms) : capture.total_ms,
+      reason: saidOfHost(capture),
+      retryAfterMs: capture.retry_after_s === null ? null : capture.retry_after_s * 1000,
+    };
+    const {hosts} = this.#work;
+    hosts.learn(host, answer, chanceOf(capture.capture_id));
+    hosts.setPoliteness(host, host.politeness);
   }
 
   /**
@@ -147,11 +142,12 @@ export class Replay {
   #robots(capture: Capture, payload: Uint8Array | null): void {
     const redirected = capture.reason === 'redirect' && capture.fetch_redirect !== null;
     if (redirected && capture.hop < maxRobotsRedirects) return; // its end follows, or it is asked again
+    const {robotsTurns} = this.#work;
     const origin = originOf(capture.origin_url);
     const reason = capture.reason === 'redirect' ? 'redirect_limit' : capture.reason;
     const ofStatus =
       capture.fetch_status === null ? null : outcomeOfStatus(capture.fetch_status, false).reason;
-    this.#work.settleRobots(origin, this.#work.robotsOwner(origin), {
+    robotsTurns.settle(origin, robotsTurns.owner(origin), {
       status: capture.fetch_status,
       reason: reason === ofStatus ? null : reason,
       body: payload ?? (capture.fetch_status === null ? null : new Uint8Array(0)),

@@ -1,30 +1,22 @@
 /**
- * What is left to do in a fetch, and what has come of the rest: queues, hosts, robots.txt, and the one place
- * where outcomes become rows. Decides nothing about time; the loop in fetcher.ts does.
+ * What comes of the requests of a fetch: the one place where answers become rows, hosts learn from them, and redirects
+ * become hops. Decides nothing about time; the loop in fetcher.ts does.
  */
-
-import type {Config} from '../config/settings.ts';
 import type {Exchange} from '../http/exchange.ts';
 import {parseRetryAfter} from '../http/retry-after.ts';
-import type {FetchlistRow} from '../schema/fetchlist.ts';
-import type {Reason} from '../schema/reason.ts';
 import {identify} from '../url/keys.ts';
 import {parseUrl} from '../url/parse.ts';
-import {answeredCapture, unaskedCapture} from './captures.ts';
-import {afterAnswer, chanceOf, delayOf, effectOf, withCrawlDelay} from './delay.ts';
-import {hopItem, probeItem, robotsItem} from './extra-items.ts';
-import {type FetchHost, FetchHosts, originOf} from './hosts.ts';
+import {answeredCapture} from './captures.ts';
+import {chanceOf, delayOf} from './delay.ts';
+import {Endings} from './endings.ts';
+import {hopItem, probeItem} from './extra-items.ts';
+import type {FetchHost} from './hosts.ts';
 import {header, locationOf, type Outcome, outcomeOf} from './outcome.ts';
-import {FetchQueues} from './queues.ts';
 import {decideRedirect} from './redirects.ts';
-import {type RobotsAnswer, RobotsDesk} from './robots-desk.ts';
-import type {FetcherSettings} from './settings.ts';
-import {placeLimits} from './shared.ts';
+import {RobotsTurns} from './robots-turns.ts';
 import {probePath, soft404Signature} from './soft-404.ts';
-import {FetchTally} from './tally.ts';
-import {type WorkItem, Worklist} from './worklist.ts';
-
-export const maxRobotsRedirects = 5; // RFC 9309, 2.3.1.2
+import {FetchState} from './state.ts';
+import type {WorkItem} from './worklist.ts';
 
 /** A request that ended, with all that its row needs. */
 export interface Ended {
@@ -38,111 +30,34 @@ export interface Ended {
   readonly typeRefused: string | null;
 }
 
-export class FetchWork {
-  readonly queues: FetchQueues;
-  readonly hosts: FetchHosts;
-  readonly worklist = new Worklist();
-  readonly robots: RobotsDesk;
-  readonly tally = new FetchTally();
-  readonly #settings: FetcherSettings;
-  readonly #config: Config;
-  readonly #now: () => number;
-  /** Hosts that wait for the robots.txt of one of their origins. */
-  readonly #awaitingRobots = new Map<string, FetchHost>();
+interface Meaning {
+  readonly outcome: Outcome;
+  readonly detail: string | null;
+  readonly target: string | null;
+  /** The target is to be asked in this fetch. */
+  readonly follow: boolean;
+}
 
-  /**
-   * @param now the clock of the fetch
-   * @param freed called when a place is free that other fetches of this process had taken
-   */
-  constructor(settings: FetcherSettings, now: () => number, freed: () => void) {
-    const {config} = settings;
-    this.#settings = settings;
-    this.#config = config;
-    this.#now = now;
-    const limits = {...placeLimits(config, settings.maxActive), maxPerHost: config.politeness.max_per_host};
-    this.queues = new FetchQueues(limits, settings.shared?.places, freed);
-    this.hosts = new FetchHosts(config.politeness, this.queues);
-    this.robots = new RobotsDesk(config.robots, config.agent.name);
-  }
-
-  /** Does the host wait for a robots.txt, its own or where it was redirected to? */
-  awaitsRobots(host: FetchHost): boolean {
-    for (const other of this.#awaitingRobots.values()) if (other === host) return true;
-    return false;
-  }
-
-  /**
-   * Puts a URL of the fetchlist into its host's queue. A URL that is listed twice gets its row at once.
-   * @param done it has its outcome, from before the fetch was taken up again
-   */
-  add(row: FetchlistRow, done = false): void {
-    const twin = this.worklist.find(row.url_key);
-    const index = this.worklist.add(row);
-    const host = this.hosts.host(row.url_host_name, row.url_host_registered_domain, row.host_key);
-    this.hosts.addDomain(row.url_host_registered_domain);
-    if (done) this.worklist.markDone(index);
-    else if (twin === undefined) this.queues.push(host.queue, index);
-    else this.#skip(host, index, 'hop_target', null);
-  }
-
-  /** Hosts that rest longer than a fetch waits, by what earlier fetches stored. */
-  endResting(): void {
-    if (this.#settings.closed) return;
-    for (const host of this.hosts) {
-      const rest = host.queue.waiting > 0 ? this.hosts.restsBeyond(host, this.#now()) : null;
-      if (rest !== null) this.endHost(host, 'host_resting', rest);
-    }
-  }
-
-  queueRobots(host: FetchHost, origin: string, cause: WorkItem): void {
-    this.robots.setAsked(origin, host.hostKey, 'queued');
-    this.#pushRobots(host, robotsItem(origin, cause));
-  }
+export class FetchWork extends FetchState {
+  readonly robotsTurns = new RobotsTurns(this);
+  readonly endings = new Endings(this, this.robotsTurns);
 
   /** Puts a random path before the pages of a host. False: its robots.txt forbids it, and it is not asked for in this fetch. */
   queueProbe(host: FetchHost, origin: string, cause: WorkItem): boolean {
-    const url = origin + probePath(this.#settings.segment, origin);
+    const url = origin + probePath(this.settings.segment, origin);
     host.probeSettled = true;
     if (this.robots.refusal(origin, url) !== null) return false;
     this.queues.pushFirst(host.queue, this.worklist.addExtra(probeItem(url, cause)));
     return true;
   }
 
-  #pushRobots(host: FetchHost, item: WorkItem): void {
-    this.queues.pushFirst(host.queue, this.worklist.addExtra(item));
-  }
-
-  /** Until the robots.txt of its origin is there, the host gets no turn. */
-  holdFor(origin: string, host: FetchHost): void {
-    this.#awaitingRobots.set(origin, host);
-    this.queues.hold(host.queue);
-  }
-
   /** Writes the row of an answer and learns from it. @returns when the host may be asked again */
   record(done: Ended): number {
     const {host, index, item, exchange, ended} = done;
     const {head, timings} = exchange;
-    let outcome = done.typeRefused === null ? outcomeOf(exchange, done.conditional) : typeOutcome;
-    let detail = done.typeRefused ?? exchange.detail;
+    const {outcome, detail, target, follow} = this.#meaningOf(done);
     const retryAfterMs = head === null ? null : retryAfterOf(head, ended);
     const delayMs = host.politeness.lastEnd === null ? 0 : delayOf(host.politeness).delayMs;
-    let target: string | null = null;
-    let follow = false;
-    if (outcome.reason === 'redirect' && head !== null) {
-      if (item.kind === 'robots') target = robotsTarget(item, locationOf(head));
-      else if (item.kind === 'probe') target = null;
-      else {
-        const decision = decideRedirect(item, outcome, locationOf(head), {
-          urlPolicy: this.#settings.urlPolicy,
-          scope: this.#settings.scope,
-          maxRedirects: this.#config.fetch.max_redirects,
-          seedScopes: this.#settings.seedScopes,
-        });
-        ({target, follow} = decision);
-        outcome = {status: decision.status, reason: decision.reason};
-        detail = decision.detail;
-      }
-    }
     const signature = this.#signatureOf(done, outcome);
     if (item.kind === 'probe') host.soft404 = {askedAt: ended, signature};
     const good = outcome.status === 'success' || item.kind === 'robots';
@@ -150,9 +65,9 @@ export class FetchWork {
       exchange.body !== null &&
       exchange.body.length > 0 &&
       outcome.status !== 'notmodified' &&
-      (good || this.#config.fetch.store_errors);
+      (good || this.config.fetch.store_errors);
     const capture = answeredCapture({
-      segment: this.#settings.segment,
+      segment: this.settings.segment,
       item,
       host,
       outcome,
@@ -165,34 +80,44 @@ export class FetchWork {
       soft404: item.kind !== 'probe' && signature !== null && signature === host.soft404?.signature,
       stored,
     });
-    this.#settings.sink.append(capture, stored ? exchange.body : null);
+    this.settings.sink.append(capture, stored ? exchange.body : null);
     this.tally.answered(item.kind, outcome, exchange.body?.length ?? 0);
     // What the answer says of the host is in the exchange, not in what becomes of the URL.
-    const said = outcomeOf(exchange, done.conditional).reason;
-    host.politeness = afterAnswer(
-      host.politeness,
-      {
-        endedAt: ended,
-        tookMs: exchange.requestHeader === null ? null : timings.total - (timings.paced ?? 0),
-        reason: said,
-        retryAfterMs,
-      },
-      this.#config.politeness,
-      chanceOf(capture.capture_id),
-    );
-    host.changed = true;
-    const effect = effectOf(said);
-    if (effect === 'good') host.failuresHere = 0;
-    else if (effect !== 'none') host.failuresHere++;
-    if (item.kind === 'robots') this.#robotsAnswered(done, outcome, target, retryAfterMs);
+    const answer = {
+      endedAt: ended,
+      tookMs: exchange.requestHeader === null ? null : timings.total - (timings.paced ?? 0),
+      reason: outcomeOf(exchange, done.conditional).reason,
+      retryAfterMs,
+    };
+    this.hosts.learn(host, answer, chanceOf(capture.capture_id));
+    let next: FetchHost | undefined;
+    if (item.kind === 'robots')
+      next = this.robotsTurns.answered({item, ended, exchange, outcome, target, retryAfterMs});
     else {
       if (this.worklist.isListed(index)) this.worklist.markDone(index);
       if (item.kind === 'page' && outcome.status === 'success') host.pages++;
-      const next = follow ? this.follow(item, target!) : undefined;
-      if (next) this.afterRecord(next, ended);
+      if (follow) next = this.follow(item, target!);
     }
+    if (next) this.endings.afterRecord(next, ended);
     this.worklist.forget(index);
     return host.politeness.nextAllowed;
+  }
+
+  /** What the answer means for the URL, and where it leads. */
+  #meaningOf({item, exchange, conditional, typeRefused}: Ended): Meaning {
+    if (typeRefused !== null) return {...leadsNowhere, outcome: typeOutcome, detail: typeRefused};
+    const outcome = outcomeOf(exchange, conditional);
+    const meaning = {...leadsNowhere, outcome, detail: exchange.detail};
+    if (outcome.reason !== 'redirect' || exchange.head === null || item.kind === 'probe') return meaning;
+    const location = locationOf(exchange.head);
+    if (item.kind === 'robots') return {...meaning, target: robotsTarget(item, location)};
+    const {status, reason, detail, target, follow} = decideRedirect(item, outcome, location, {
+      urlPolicy: this.settings.urlPolicy,
+      scope: this.settings.scope,
+      maxRedirects: this.config.fetch.max_redirects,
+      seedScopes: this.settings.seedScopes,
+    });
+    return {outcome: {status, reason}, detail, target, follow};
   }
 
   /** Of the text of a success, where it is needed: of a random path's answer, and of pages of a host that answers those. */
@@ -208,7 +133,7 @@ export class FetchWork {
     const url = identify(target);
     if (!this.hosts.hasDomain(url.url_host_registered_domain)) return undefined;
     if (this.worklist.find(url.url_key) !== undefined) return undefined;
-    if (this.#settings.notDue?.has(url.url_key)) return undefined;
+    if (this.settings.notDue?.has(url.url_key)) return undefined;
     const host = this.hosts.host(url.url_host_name, url.url_host_registered_domain, url.host_key);
     this.#pushHop(host, this.worklist.addExtra(hopItem(target, item)));
     return host;
@@ -222,167 +147,10 @@ export class FetchWork {
     this.queues.pushFirst(host.queue, index);
     if (robotsFirst) this.queues.pushFirst(host.queue, first);
   }
-
-  /** The next request for a robots.txt that was redirected, or what its answer means for the origin. */
-  #robotsAnswered(done: Ended, outcome: Outcome, target: string | null, retryAfterMs: number | null): void {
-    const {item, exchange} = done;
-    const origin = item.robotsOrigin!;
-    const owner = this.robotsOwner(origin);
-    if (outcome.reason === 'redirect' && target !== null && item.hop < maxRobotsRedirects) {
-      const url = identify(target);
-      const host = this.hosts.host(url.url_host_name, url.url_host_registered_domain, url.host_key);
-      if (host !== owner) this.holdFor(origin, owner);
-      else if (this.#awaitingRobots.delete(origin)) this.queues.release(owner.queue);
-      this.#pushRobots(host, {
-        ...item,
-        url: target,
-        urlKey: url.url_key,
-        hop: item.hop + 1,
-        chain: [...item.chain, item.url],
-      });
-      this.afterRecord(host, done.ended);
-      return;
-    }
-    this.settleRobots(origin, owner, {
-      status: exchange.head?.status ?? null,
-      reason:
-        outcome.reason === 'redirect'
-          ? target === null
-            ? 'redirect_malformed'
-            : 'redirect_limit'
-          : exchange.reason,
-      body: exchange.body,
-      contentEncoding: exchange.head === null ? null : header(exchange.head, 'content-encoding'),
-      truncated: exchange.truncated !== null,
-      retryAfterMs,
-      now: done.ended,
-    });
-  }
-
-  /** The host whose robots.txt it is, wherever it was redirected to. */
-  robotsOwner(origin: string): FetchHost {
-    const url = identify(`${origin}/robots.txt`);
-    return this.hosts.host(url.url_host_name, url.url_host_registered_domain, url.host_key);
-  }
-
-  /** Takes in the answer for an origin's robots.txt. */
-  settleRobots(origin: string, owner: FetchHost, answer: RobotsAnswer): void {
-    this.robots.settle(origin, owner.hostKey, answer);
-    this.hosts.addOrigin(owner, origin);
-    this.applyCrawlDelay(owner);
-    if (this.#awaitingRobots.delete(origin)) this.queues.release(owner.queue);
-    if (this.robots.deniesAll(origin)) this.#endDenied(owner, origin);
-  }
-
-  /** Nothing may be asked of the origin: its URLs get their rows now, not when the host's rest is over. */
-  #endDenied(host: FetchHost, origin: string): void {
-    for (let left = host.queue.waiting; left > 0; left--) {
-      const index = this.queues.drop(host.queue)!;
-      const item = this.worklist.get(index);
-      const refusal =
-        item.kind !== 'robots' && originOf(item.url) === origin
-          ? this.robots.refusal(origin, item.url)
-          : null;
-      if (refusal === null) this.queues.push(host.queue, index);
-      else this.decide(host, index, item, refusal, refusal.detail);
-    }
-  }
-
-  applyCrawlDelay(host: FetchHost): void {
-    const longest = Math.max(0, ...host.origins.map((origin) => this.robots.crawlDelayMs(origin)));
-    if (longest === host.politeness.crawlDelayMs) return;
-    this.hosts.setPoliteness(host, withCrawlDelay(host.politeness, longest, this.#config.politeness));
-  }
-
-  /** After a row, or something new in its queue: does the host go on? */
-  afterRecord(host: FetchHost, now: number): void {
-    if (host.queue.waiting === 0) {
-      this.atRest(host);
-      return;
-    }
-    if (host.queue.active > 0 || host.queue.held) return;
-    const rest = this.hosts.restsBeyond(host, now);
-    if (rest !== null) this.endHost(host, 'host_resting', rest);
-  }
-
-  /** Nothing waits for the host now: what can be made again is let go. */
-  atRest(host: FetchHost): void {
-    if (host.queue.active > 0) return;
-    for (const origin of host.origins) {
-      this.robots.forgetRules(origin);
-      this.#settings.client.release(origin);
-    }
-  }
-
-  /** Ends all that waits for a host, with a row for each URL of the fetchlist. */
-  endHost(host: FetchHost, reason: Reason, detail: string | null): void {
-    for (
-      let index = this.queues.drop(host.queue);
-      index !== undefined;
-      index = this.queues.drop(host.queue)
-    ) {
-      const item = this.worklist.get(index);
-      if (item.kind === 'robots') this.#robotsNotAsked(item, reason);
-      this.#skip(host, index, reason, detail);
-    }
-    this.atRest(host);
-  }
-
-  /** Outside the hours of its rule for longer than a fetch waits: its URLs are left to a later one, and its state says when. */
-  endClosedHost(host: FetchHost, open: number): void {
-    this.hosts.setPoliteness(host, {
-      ...host.politeness,
-      nextAllowed: Math.max(host.politeness.nextAllowed, open),
-    });
-    host.changed = true;
-    const detail = `asked ${host.rule?.hours} UTC only, by hand; next at ${new Date(open).toISOString()}`;
-    this.endHost(host, 'host_resting', detail);
-  }
-
-  #robotsNotAsked(item: WorkItem, reason: Reason): void {
-    const none = {status: null, body: null, contentEncoding: null, truncated: false, retryAfterMs: null};
-    const origin = item.robotsOrigin!;
-    this.settleRobots(origin, this.robotsOwner(origin), {...none, reason, now: this.#now()});
-  }
-
-  endAll(reason: Reason): void {
-    const {politeness} = this.#config;
-    const now = this.#now();
-    for (const host of this.hosts)
-      for (
-        let index = this.queues.drop(host.queue);
-        index !== undefined;
-        index = this.queues.drop(host.queue)
-      ) {
-        const {term} = delayOf(host.politeness);
-        const resting =
-          reason === 'window' &&
-          (term === 'backoff' || term === 'retry_after') &&
-          host.politeness.nextAllowed > now + politeness.min_delay;
-        this.#skip(host, index, resting ? 'host_resting' : reason, null);
-      }
-  }
-
-  /** The row `skipped` of a URL of the fetchlist; hops and robots.txt that are not asked for leave none. */
-  #skip(host: FetchHost, index: number, reason: Reason, detail: string | null): void {
-    this.decide(host, index, this.worklist.get(index), {status: 'skipped', reason}, detail);
-  }
-
-  /** The row of a URL that is not asked for. */
-  decide(host: FetchHost, index: number, item: WorkItem, outcome: Outcome, detail: string | null): void {
-    const listed = this.worklist.isListed(index);
-    this.worklist.forget(index);
-    if (item.kind === 'robots' || item.kind === 'probe') return;
-    if (item.kind === 'hop' && outcome.status === 'skipped') return;
-    if (listed && !this.worklist.markDone(index)) return;
-    const time = Math.round(this.#now());
-    const {segment, sink} = this.#settings;
-    sink.append(unaskedCapture({segment, item, host, outcome, detail, time}), null);
-    this.tally.unasked(item.kind, outcome);
-  }
 }
 
 const typeOutcome: Outcome = {status: 'gone', reason: 'content_type'};
+const leadsNowhere = {target: null, follow: false};
 
 /** Retry-After of an answer that may carry one, in ms. @see RFC 9110, 10.2.3 */
 function retryAfterOf(head: NonNullable<Exchange['head']>, now: number): number | null {

@@ -13,7 +13,10 @@ export const runs = table({
     finished_time: {type: 'timestamp', doc: 'End of its tasks, before the commit.'},
     duration_ms: {type: 'double', unit: 'milliseconds', doc: 'From start to end.'},
     cpu_ms: {type: 'double', unit: 'milliseconds', doc: 'Processor time of the process in that time.'},
-    exit_code: {type: 'int16', doc: 'Exit code that the command ended with.'},
+    exit_code: {
+      type: 'int16',
+      doc: 'Exit code of the job as a command of its own: 0; of a fetch 5 if its window or a nearly full disk ended it, 130 or 143 if a signal did.',
+    },
     tasks: {type: 'int32', doc: 'Tasks run.'},
     counters: {type: 'json', doc: 'Object of counters.'},
     reasons: {type: 'json', doc: 'Object of rows by reason.'},

@@ -1,0 +1,138 @@
+/**
+ * robots.txt in the queues of hosts: asked for before the pages of an origin, over redirects to other hosts too, while
+ * the host it is for gets no turn; and what its answer means for the URLs that wait.
+ */
+import type {Exchange} from '../http/exchange.ts';
+import type {Reason} from '../schema/reason.ts';
+import {identify} from '../url/keys.ts';
+import {withCrawlDelay} from './delay.ts';
+import {robotsItem} from './extra-items.ts';
+import {type FetchHost, originOf} from './hosts.ts';
+import {header, type Outcome} from './outcome.ts';
+import type {RobotsAnswer} from './robots-desk.ts';
+import type {FetchState} from './state.ts';
+import type {WorkItem} from './worklist.ts';
+
+export const maxRobotsRedirects = 5; // RFC 9309, 2.3.1.2
+
+/** An answer to the request for a robots.txt. */
+interface Answered {
+  readonly item: WorkItem;
+  readonly ended: number;
+  readonly exchange: Exchange;
+  readonly outcome: Outcome;
+  /** Where a redirect leads. */
+  readonly target: string | null;
+  readonly retryAfterMs: number | null;
+}
+
+export class RobotsTurns {
+  readonly #state: FetchState;
+  /** Hosts that wait for the robots.txt of one of their origins. */
+  readonly #awaiting = new Map<string, FetchHost>();
+
+  constructor(state: FetchState) {
+    this.#state = state;
+  }
+
+  /** Does the host wait for a robots.txt, its own or where it was redirected to? */
+  awaits(host: FetchHost): boolean {
+    for (const other of this.#awaiting.values()) if (other === host) return true;
+    return false;
+  }
+
+  /** Puts the robots.txt of an origin before all else of its host. @param cause the URL that needs it */
+  queue(host: FetchHost, origin: string, cause: WorkItem): void {
+    this.#state.robots.setAsked(origin, host.hostKey, 'queued');
+    this.#push(host, robotsItem(origin, cause));
+  }
+
+  #push(host: FetchHost, item: WorkItem): void {
+    this.#state.queues.pushFirst(host.queue, this.#state.worklist.addExtra(item));
+  }
+
+  /** Until the robots.txt of its origin is there, the host gets no turn. */
+  holdFor(origin: string, host: FetchHost): void {
+    this.#awaiting.set(origin, host);
+    this.#state.queues.hold(host.queue);
+  }
+
+  #release(origin: string, owner: FetchHost): void {
+    if (this.#awaiting.delete(origin)) this.#state.queues.release(owner.queue);
+  }
+
+  /**
+   * Takes in an answer: the next request where it was redirected, or what it means for the origin.
+   * @returns the host of the next request
+   */
+  answered({item, ended, exchange, outcome, target, retryAfterMs}: Answered): FetchHost | undefined {
+    const origin = item.robotsOrigin!;
+    const owner = this.owner(origin);
+    if (outcome.reason === 'redirect' && target !== null && item.hop < maxRobotsRedirects) {
+      const url = identify(target);
+      const host = this.#state.hosts.host(url.url_host_name, url.url_host_registered_domain, url.host_key);
+      if (host !== owner) this.holdFor(origin, owner);
+      else this.#release(origin, owner);
+      const chain = [...item.chain, item.url];
+      this.#push(host, {...item, url: target, urlKey: url.url_key, hop: item.hop + 1, chain});
+      return host;
+    }
+    this.settle(origin, owner, {
+      status: exchange.head?.status ?? null,
+      reason: outcome.reason === 'redirect' ? redirectEnd(target) : exchange.reason,
+      body: exchange.body,
+      contentEncoding: exchange.head === null ? null : header(exchange.head, 'content-encoding'),
+      truncated: exchange.truncated !== null,
+      retryAfterMs,
+      now: ended,
+    });
+    return undefined;
+  }
+
+  /** The host whose robots.txt it is, wherever it was redirected to. */
+  owner(origin: string): FetchHost {
+    const url = identify(`${origin}/robots.txt`);
+    return this.#state.hosts.host(url.url_host_name, url.url_host_registered_domain, url.host_key);
+  }
+
+  /** Takes in the answer for an origin's robots.txt. */
+  settle(origin: string, owner: FetchHost, answer: RobotsAnswer): void {
+    const {robots, hosts} = this.#state;
+    robots.settle(origin, owner.hostKey, answer);
+    hosts.addOrigin(owner, origin);
+    this.applyCrawlDelay(owner);
+    this.#release(origin, owner);
+    if (robots.deniesAll(origin)) this.#endDenied(owner, origin);
+  }
+
+  /** It is not asked for: what waits for it gets its rows. */
+  notAsked({robotsOrigin}: WorkItem, reason: Reason): void {
+    const none = {status: null, body: null, contentEncoding: null, truncated: false, retryAfterMs: null};
+    const origin = robotsOrigin!;
+    this.settle(origin, this.owner(origin), {...none, reason, now: this.#state.now()});
+  }
+
+  applyCrawlDelay(host: FetchHost): void {
+    const {robots, hosts, config} = this.#state;
+    const longest = Math.max(0, ...host.origins.map((origin) => robots.crawlDelayMs(origin)));
+    if (longest === host.politeness.crawlDelayMs) return;
+    hosts.setPoliteness(host, withCrawlDelay(host.politeness, longest, config.politeness));
+  }
+
+  /** Nothing may be asked of the origin: its URLs get their rows now, not when the host's rest is over. */
+  #endDenied(host: FetchHost, origin: string): void {
+    const {queues, worklist, robots} = this.#state;
+    for (let left = host.queue.waiting; left > 0; left--) {
+      const index = queues.drop(host.queue)!;
+      const item = worklist.get(index);
+      const isOfOrigin = item.kind !== 'robots' && originOf(item.url) === origin;
+      const refusal = isOfOrigin ? robots.refusal(origin, item.url) : null;
+      if (refusal === null) queues.push(host.queue, index);
+      else this.#state.decide(host, index, item, refusal, refusal.detail);
+    }
+  }
+}
+
+function redirectEnd(target: string | null): Reason {
+  return target === null ? 'redirect_malformed' : 'redirect_limit';
+}
