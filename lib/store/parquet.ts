@@ -1,17 +1,15 @@
 import {createHash} from 'node:crypto';
 import {type FileHandle, open, rm} from 'node:fs/promises';
 import {dirname} from 'node:path';
-import {brotliCompressSync, constants, gzipSync} from 'node:zlib';
-import {ByteWriter, type ColumnSource, ParquetWriter} from 'hyparquet-writer';
 import {CrawlError} from '../errors.ts';
-import type {Column, Row, Table} from '../schema/table.ts';
+import type {Row, Table} from '../schema/table.ts';
 import {syncFolder} from './durable.ts';
 import type {FileRef} from './manifest-types.ts';
+import {type Codec, ParquetOutput} from './parquet-output.ts';
 import {TableReader} from './parquet-read.ts';
 import {RowGroup} from './row-group.ts';
 import type {TableFile} from './store.ts';
 import {fileDigest, fileError, syncFile} from './table-io.ts';
-import {parquetSchema, tableMetadata} from './table-schema.ts';
 
 /**
  * Rows of a group are held until their values come to this many bytes. Measured 2026-11: reading payloads
@@ -46,25 +44,6 @@ const proseColumns: ReadonlySet<string> = new Set([
   'response_header',
 ]);
 
-/** GZIP level: chosen for writing speed; see docs/decisions/0010. */
-const gzipLevel = 1;
-
-/** Output comes in pieces of this many bytes, mostly one: each further piece costs a call and a copy. */
-const pieceBytes = (input: Uint8Array): number => Math.max(1024, input.length >> 1);
-
-const compressors = {
-  GZIP: (input: Uint8Array) => gzipSync(input, {level: gzipLevel, chunkSize: pieceBytes(input)}),
-  BROTLI: (input: Uint8Array) =>
-    brotliCompressSync(input, {
-      chunkSize: pieceBytes(input),
-      params: {
-        [constants.BROTLI_PARAM_QUALITY]: 0,
-        [constants.BROTLI_PARAM_LGWIN]: 18,
-        [constants.BROTLI_PARAM_SIZE_HINT]: input.length,
-      },
-    }),
-};
-
 /**
  * A new file of `table` at `path`.
  *
@@ -83,12 +62,11 @@ class ParquetTableFile<T extends Table> implements TableFile<T> {
   readonly path: string;
   readonly #key: string;
   readonly #names: readonly string[];
-  readonly #columns: readonly Column[];
+  readonly #codecs: readonly Codec[];
   /** First column that holds keys: its range is kept in the FileRef. */
   readonly #keyColumn: string | undefined;
   #handle: FileHandle | undefined;
-  #bytes = new ByteWriter(1 << 16);
-  #writer: ParquetWriter | undefined;
+  #output: ParquetOutput | undefined;
   readonly #hash = createHash('sha256');
   #size = 0;
   #rows = 0;
@@ -102,7 +80,7 @@ class ParquetTableFile<T extends Table> implements TableFile<T> {
     this.path = path;
     this.#key = key;
     this.#names = Object.keys(table.columns);
-    this.#columns = Object.values(table.columns);
+    this.#codecs = this.#names.map(codecOf);
     this.#keyColumn = keyColumn(table);
     this.#group = new RowGroup(table, proseColumns);
     this.#rowsAtOnce = this.#names.some((name) => rawColumns.has(name)) ? 1 : rowsAtOnce;
@@ -185,56 +163,32 @@ class ParquetTableFile<T extends Table> implements TableFile<T> {
   }
 
   async #flush(last = false): Promise<void> {
-    const writer = await this.#open();
-    const {rows} = this.#group;
+    const output = await this.#open();
+    const {rows, columns} = this.#group;
     if (rows > 0) {
-      const columnData = this.#names.map((name, i): ColumnSource => {
-        const data = this.#group.columns[i]!;
-        if (rawColumns.has(name)) return {name, data, encoding: 'PLAIN', codec: 'UNCOMPRESSED'};
-        if (proseColumns.has(name)) return {name, data, encoding: 'PLAIN', codec: 'BROTLI'};
-        switch (this.#columns[i]!.type) {
-          case 'boolean': // in RLE, the writer's own choice, parquetjs reads garbage (measured 2026-11)
-            return {name, data, encoding: 'PLAIN'};
-          case 'bytes': // few headers or signatures are equal
-            return {name, data, encoding: 'PLAIN'};
-          default:
-            return {name, data};
-        }
-      });
-      writer.write({columnData, rowGroupSize: rows});
+      for (const [at, column] of columns.entries()) output.column(column.chunk(), this.#codecs[at]!);
+      output.endGroup(rows);
       this.#rows += rows;
       this.#group.clear();
     }
-    if (last) writer.finish();
-    await this.#drain();
+    if (last) output.finish();
+    await this.#drain(output);
   }
 
-  async #open(): Promise<ParquetWriter> {
-    if (this.#writer !== undefined) return this.#writer;
+  async #open(): Promise<ParquetOutput> {
+    if (this.#output !== undefined) return this.#output;
     try {
       this.#handle = await open(this.path, 'wx');
     } catch (error) {
       throw fileError(error, this.path);
     }
-    this.#writer = new ParquetWriter({
-      writer: this.#bytes,
-      schema: parquetSchema(this.table),
-      codec: 'GZIP',
-      compressors,
-      // Rows come in no order, so the range of a group is that of the table; finding it took a third of the time.
-      statistics: false,
-      kvMetadata: [
-        {key: tableMetadata.table, value: this.table.name},
-        {key: tableMetadata.version, value: `${this.table.version}`},
-      ],
-      createdBy: 'crawl (hyparquet-writer)',
-    });
-    return this.#writer;
+    this.#output = new ParquetOutput(this.table);
+    return this.#output;
   }
 
-  /** Hands what the writer has made to the file. */
-  async #drain(): Promise<void> {
-    const bytes = this.#bytes.getBytes();
+  /** Hands what has been made to the file. */
+  async #drain(output: ParquetOutput): Promise<void> {
+    const {bytes} = output;
     this.#hash.update(bytes);
     try {
       let done = 0;
@@ -243,8 +197,13 @@ class ParquetTableFile<T extends Table> implements TableFile<T> {
       throw fileError(error, this.path);
     }
     this.#size += bytes.length;
-    this.#bytes.index = 0;
+    output.taken();
   }
+}
+
+function codecOf(column: string): Codec {
+  if (rawColumns.has(column)) return 'UNCOMPRESSED';
+  return proseColumns.has(column) ? 'BROTLI' : 'GZIP';
 }
 
 /** First column of the table's key that holds keys, else the first such column at all. */
