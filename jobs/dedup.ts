@@ -3,6 +3,9 @@ import {beginMarks, type DedupRules, findNear, readExamined, sql} from './crawld
 import {
   compactBuckets,
   compactionEdit,
+  countFiles,
+  countsOf,
+  countTables,
   crawldbNext,
   type DatabaseParams,
   databaseParams,
@@ -56,7 +59,7 @@ export const dedup = defineJob({
         {
           stage: 0,
           part: 0,
-          inputs: [...crawldb, ...(await snapshot.files('hoststats'))],
+          inputs: [...crawldb, ...(await countFiles(snapshot))],
           params: {...params},
         },
       ],
@@ -72,7 +75,7 @@ export const dedup = defineJob({
     const edit = {reads: ['crawldb', 'hoststats'], writes: {}};
     if (delta.every((file) => file.rows === 0)) return {edit};
     const summary = results[0]?.facts?.summary as Record<string, number>;
-    const writes = {hoststats: filesOf(results[0], 'hoststats')};
+    const writes = countsOf(results[0]);
     const before = plan.facts?.crawldb as readonly FileRef[];
     const database = plan.facts?.database as DatabaseParams;
     return crawldbNext(plan, stage, before, delta, {...edit, writes, summary}, database);
@@ -90,7 +93,7 @@ export interface DedupSavings {
 
 async function markAll(task: Task, ctx: TaskContext): Promise<TaskResult> {
   const {rules, revision, database} = task.params as unknown as DedupParams; // made by plan
-  const db = await openTaskDatabase(task, ctx, database, ['crawldb', 'hoststats']);
+  const db = await openTaskDatabase(task, ctx, database, ['crawldb', ...countTables]);
   try {
     await db.run('CREATE VIEW current_row AS SELECT * FROM crawldb');
     await beginMarks(db, rules);

@@ -15,7 +15,9 @@ import {heldPolicy} from './config/url-policy.ts';
 import {
   compactBuckets,
   compactionEdit,
+  countFiles,
   countsOf,
+  countTables,
   crawldbNext,
   type DatabaseParams,
   databaseParams,
@@ -91,11 +93,7 @@ export const inject = defineJob({
         {
           stage: 0,
           part: 0,
-          inputs: [
-            ...crawldb,
-            ...(await snapshot.files('hoststats')),
-            ...(await snapshot.files('seedstats')),
-          ],
+          inputs: [...crawldb, ...(await countFiles(snapshot))],
           params: {...params},
         },
       ],
@@ -154,7 +152,7 @@ const maxToldText = 200;
 async function injectLines(task: Task, ctx: TaskContext): Promise<TaskResult> {
   const params = task.params as unknown as InjectParams; // made by plan
   const now = new Date(params.now);
-  const db = await openTaskDatabase(task, ctx, params.database, ['crawldb', 'hoststats', 'seedstats']);
+  const db = await openTaskDatabase(task, ctx, params.database, ['crawldb', ...countTables]);
   try {
     const read = await loadLines(db, ctx, params);
     const {mode, score, intervalS} = params;

@@ -108,3 +108,5 @@ FROM crawldb c
 JOIN node n ON n.key_a = c.host_key AND n.key_b = c.url_key
 JOIN ranked r ON r.id = n.rowid
 WHERE c.score <> r.rank * $nodes;
+
+CREATE VIEW before_delta AS SELECT * FROM crawldb_of('delta');

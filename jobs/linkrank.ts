@@ -8,6 +8,8 @@ import {hostKey} from '../lib/url/keys.ts';
 import {
   compactBuckets,
   compactionEdit,
+  countFiles,
+  countTables,
   crawldbNext,
   type DatabaseParams,
   databaseParams,
@@ -17,6 +19,7 @@ import {
   openTaskDatabase,
   rowsTable,
   writeRows,
+  writeStatistics,
 } from './crawldb/writer.ts';
 import {defineJob, type Task, type TaskContext, type TaskResult} from './job.ts';
 import {readSql} from './runner/sql-file.ts';
@@ -113,7 +116,7 @@ export const linkrank = defineJob({
         {
           stage: 0,
           part: 0,
-          inputs: [...links, ...rows, ...(await snapshot.files('hoststats'))],
+          inputs: [...links, ...rows, ...(await countFiles(snapshot))],
           params: {...params},
         },
       ],
@@ -128,7 +131,10 @@ export const linkrank = defineJob({
     const writes = {linkrank: filesOf(results[0], 'linkrank')};
     const delta = filesOf(results[0], 'crawldb');
     if (delta.every((file) => file.rows === 0)) return {edit: {reads: ['linkdb'], writes}};
-    const edit = {reads: ['linkdb', 'crawldb'], writes};
+    const edit = {
+      reads: ['linkdb', 'crawldb'],
+      writes: {...writes, crawldbstats: filesOf(results[0], 'crawldbstats')},
+    };
     const before = plan.facts?.crawldb as readonly FileRef[];
     return crawldbNext(plan, stage, before, delta, edit, plan.facts?.database as DatabaseParams);
   },
@@ -136,9 +142,8 @@ export const linkrank = defineJob({
 
 async function rankAll(task: Task, ctx: TaskContext): Promise<TaskResult> {
   const params = task.params as unknown as RankParams; // made by plan
-  const db = await openTaskDatabase(task, ctx, params.database, ['crawldb', 'linkdb', 'hoststats'], {
-    asViews: true,
-  });
+  const tables = ['crawldb', 'linkdb', ...countTables] as const;
+  const db = await openTaskDatabase(task, ctx, params.database, tables, {asViews: true});
   try {
     await db.run(sql.host_name);
     const files: FileRef[] = [];
@@ -155,6 +160,7 @@ async function rankAll(task: Task, ctx: TaskContext): Promise<TaskResult> {
       if (level === 'page' && params.setScore) {
         await db.run(sql.scored, {nodes: facts.nodes});
         files.push(...(await writeRows(db, ctx, params.revision)));
+        files.push(await writeStatistics(db, ctx, params.revision));
       }
       await db.run(`DROP TABLE ranked; DROP TABLE node; DROP ${level === 'page' ? 'VIEW' : 'TABLE'} edge;`);
       if (level === 'page') await db.run('DROP TABLE page_name');

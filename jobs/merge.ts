@@ -73,7 +73,8 @@ export const merge = defineJob({
       inlinks: filesOf(result, 'inlinks'), // of URLs that are no rows; the others have theirs
       seeds: [...facts.seeds, ...seeds],
     };
-    for (const slot of mergedTables) if (slot !== 'seeds') writes[slot] = filesOf(result, slot);
+    for (const slot of [...mergedTables, 'crawldbstats'] as const)
+      if (slot !== 'seeds') writes[slot] = filesOf(result, slot);
     writes.linkdb = [...filesOf(result, 'linkdb'), ...filesOf(result, 'linksources')];
     const {policy, segments} = facts;
     return {

@@ -4,6 +4,7 @@ import type {Snapshot} from '../lib/store/store.ts';
 import {
   compactBuckets,
   compactionEdit,
+  countFiles,
   countsOf,
   crawldbNext,
   type DatabaseParams,
@@ -79,7 +80,7 @@ export const mergesegs = defineJob({
       revision: nextRevision(snapshot),
       database: databaseParams(config),
     };
-    const counts = [...(await snapshot.files('hoststats')), ...(await snapshot.files('seedstats'))];
+    const counts = await countFiles(snapshot);
     return {
       base: snapshot.manifest.number,
       now: params.now,

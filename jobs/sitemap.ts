@@ -14,7 +14,9 @@ import {heldPolicy} from './config/url-policy.ts';
 import {
   compactBuckets,
   compactionEdit,
+  countFiles,
   countsOf,
+  countTables,
   crawldbNext,
   type DatabaseParams,
   databaseParams,
@@ -96,8 +98,7 @@ export const sitemap = defineJob({
       revision: nextRevision(snapshot),
       database: databaseParams(config),
     };
-    const slots = ['hoststats', 'seedstats', 'seeds'];
-    const others = (await Promise.all(slots.map((slot) => snapshot.files(slot)))).flat();
+    const others = [...(await countFiles(snapshot)), ...(await snapshot.files('seeds'))];
     return {
       base: snapshot.manifest.number,
       now: params.now,
@@ -133,8 +134,7 @@ async function addSitemaps(task: Task, ctx: TaskContext): Promise<TaskResult> {
   const now = new Date(params.now);
   const db = await openTaskDatabase(task, ctx, params.database, [
     'crawldb',
-    'hoststats',
-    'seedstats',
+    ...countTables,
     'robots',
     'seeds',
   ]);

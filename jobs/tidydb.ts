@@ -14,7 +14,9 @@ import {type DedupRules, markTouched} from './crawldb/repeats.ts';
 import {
   compactBuckets,
   compactionEdit,
+  countFiles,
   countsOf,
+  countTables,
   crawldbNext,
   type DatabaseParams,
   databaseParams,
@@ -98,8 +100,12 @@ export const tidydb = defineJob({
       inlinksRevision: inlinksVersion(snapshot) + 1,
       database: databaseParams(config),
     };
-    const others = ['linkdb', 'hoststats', 'seedstats', 'seeds', ...(purge === undefined ? [] : ['inlinks'])];
-    const inputs = [...rows, ...(await Promise.all(others.map((slot) => snapshot.files(slot)))).flat()];
+    const others = ['linkdb', 'seeds', ...(purge === undefined ? [] : ['inlinks'])];
+    const inputs = [
+      ...rows,
+      ...(await countFiles(snapshot)),
+      ...(await Promise.all(others.map((slot) => snapshot.files(slot)))).flat(),
+    ];
     return {
       base: snapshot.manifest.number,
       now: params.now,
@@ -158,7 +164,7 @@ function checkLinks(snapshot: Snapshot, {links}: Config): void {
 
 async function tidy(task: Task, ctx: TaskContext): Promise<TaskResult> {
   const params = task.params as unknown as TidyParams; // made by plan
-  const tables = ['crawldb', 'linkdb', 'hoststats', 'seedstats', 'seeds'] as const;
+  const tables = ['crawldb', 'linkdb', ...countTables, 'seeds'] as const;
   const db = await openTaskDatabase(task, ctx, params.database, tables, {asViews: true});
   try {
     const change = await rowsTable(db, 'change', {

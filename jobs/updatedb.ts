@@ -11,6 +11,7 @@ import {heldPolicy} from './config/url-policy.ts';
 import {
   compactBuckets,
   compactionEdit,
+  countFiles,
   countsOf,
   crawldbNext,
   type DatabaseParams,
@@ -203,8 +204,7 @@ async function inputsOf(
     ...(await otherLinks(snapshot, reparsedOf(chosen), links)),
     ...(await snapshot.files('seeds')),
     ...(await snapshot.files('hoststate')),
-    ...(await snapshot.files('hoststats')),
-    ...(await snapshot.files('seedstats')),
+    ...(await countFiles(snapshot)),
     ...(await snapshot.files('families')),
     ...(await snapshot.files('familyrules')),
     ...(await snapshot.files('hostrules')),

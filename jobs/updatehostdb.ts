@@ -1,8 +1,12 @@
+import {copyStatistics, countStatistics, statisticsDiffer} from './crawldb/statistics.ts';
 import {
   copyHosts,
+  countFiles,
+  countsOf,
+  countTables,
   type DatabaseParams,
   databaseParams,
-  filesOf,
+  nextRevision,
   openTaskDatabase,
   recountHosts,
   summaryOfHosts,
@@ -12,9 +16,15 @@ import {readSql} from './runner/sql-file.ts';
 
 const sql = readSql(import.meta.url, './updatehostdb.sql', ['rows', 'host_ever', 'changes']);
 
+interface CountParams {
+  /** Of the crawldb that is counted. */
+  readonly revision: number;
+  readonly database: DatabaseParams;
+}
+
 /**
- * Counts of hosts from all rows of the crawldb (Nutch: UpdateHostDb). Rounds keep them by difference, so this changes
- * nothing unless something else wrote the crawldb; politeness and robots.txt are the fetch's, rules by hand people's.
+ * Counts of hosts, and those of all rows, from the crawldb (Nutch: UpdateHostDb). Rounds keep them by difference, so this
+ * changes nothing unless something else wrote the crawldb; politeness and robots.txt are the fetch's, rules by hand people's.
  */
 export const updatehostdb = defineJob({
   name: 'updatehostdb',
@@ -28,12 +38,12 @@ export const updatehostdb = defineJob({
       log('info', 'crawldb_empty');
       return undefined;
     }
-    const inputs = [...crawldb, ...(await snapshot.files('hoststats'))];
-    const params = {database: databaseParams(config)};
+    const inputs = [...crawldb, ...(await countFiles(snapshot))];
+    const params: CountParams = {revision: nextRevision(snapshot) - 1, database: databaseParams(config)};
     return {
       base: snapshot.manifest.number,
       now: now(),
-      tasks: [{stage: 0, part: 0, inputs, params}],
+      tasks: [{stage: 0, part: 0, inputs, params: {...params}}],
     };
   },
 
@@ -41,12 +51,11 @@ export const updatehostdb = defineJob({
 
   next(_plan, _stage, results) {
     const reads = ['crawldb', 'hoststats'];
-    const hosts = filesOf(results[0], 'hoststats');
-    if (hosts.length === 0) return {edit: {reads, writes: {}}};
+    if (results[0]?.files.length === 0) return {edit: {reads, writes: {}}};
     return {
       edit: {
         reads,
-        writes: {hoststats: hosts},
+        writes: countsOf(results[0]),
         summary: results[0]?.facts?.summary as Record<string, number>,
       },
     };
@@ -54,20 +63,23 @@ export const updatehostdb = defineJob({
 });
 
 async function countHosts(task: Task, ctx: TaskContext): Promise<TaskResult> {
-  const {database} = task.params as unknown as {database: DatabaseParams}; // made by plan
-  const db = await openTaskDatabase(task, ctx, database, ['crawldb', 'hoststats']);
+  const {revision, database} = task.params as unknown as CountParams; // made by plan
+  const db = await openTaskDatabase(task, ctx, database, ['crawldb', ...countTables]);
   try {
     for (const step of ['rows', 'host_ever'] as const) await db.run(sql[step]);
     await recountHosts(db);
     const [row] = await db.all<{hosts: number; added: number; changed: number}>(sql.changes);
     const {hosts = 0, added = 0, changed = 0} = row ?? {};
     const counters = {hosts_counted_total: hosts, hosts_added_total: added, hosts_changed_total: changed};
-    if (added + changed === 0) return {files: [], counters, reasons: {}};
+    await db.run('CREATE VIEW all_row AS FROM crawldb');
+    await countStatistics(db);
+    const statistics = await statisticsDiffer(db);
+    if (added + changed === 0 && !statistics) return {files: [], counters, reasons: {}};
     return {
-      files: [await copyHosts(db, ctx)],
+      files: [await copyHosts(db, ctx), await copyStatistics(db, ctx, revision)],
       counters,
       reasons: {},
-      facts: {summary: await summaryOfHosts(db)},
+      facts: {summary: await summaryOfHosts(db), statistics},
     };
   } finally {
     await db.close();

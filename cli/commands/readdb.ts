@@ -4,12 +4,11 @@ import {
   hostStatusSql,
   quickStatistics,
   type RowFilter,
-  type Statistic,
-  scanSql,
-  scanStatistics,
   topSql,
   urlSql,
 } from '../../jobs/read/crawldb.ts';
+import {readStatistics} from '../../jobs/read/statistics.ts';
+import {type Statistic, statisticsOf} from '../../lib/crawldb/statistics.ts';
 import {CrawlError} from '../../lib/errors.ts';
 import type {OptionDeclarations, OptionValues} from '../../lib/options.ts';
 import {type CommandContext, defineCommand} from '../command.ts';
@@ -19,6 +18,7 @@ import type {RowFormat} from '../output.ts';
 import {writeRows} from '../output.ts';
 import {
   answerQuery,
+  type OutputPlace,
   outputPlace,
   readerOptions,
   withSession,
@@ -40,8 +40,9 @@ export const command = defineCommand({
   name: 'readdb',
   summary: 'Read the crawldb: statistics, all rows, the best URLs, one URL.',
   details: [
-    'Without a mode: --stats. Its first part comes from the manifest, at once at any size; the second takes a scan of',
-    'a few columns. Rows of --dump come as they are read, in no order. More questions: crawl sql.',
+    'Without a mode: --stats, from counts that are kept with the data, so at once at any size; in them scores and',
+    'intervals have four digits, and times the minute: what is due in this minute is due now. --sort reads all rows.',
+    'Rows of --dump come as they are read, in no order. More questions: crawl sql.',
   ].join('\n'),
   examples: [
     ['crawl readdb', 'statistics'],
@@ -55,7 +56,7 @@ export const command = defineCommand({
       default: false,
       doc: 'Counts by status, reason, retries and depth; scores, times, intervals.',
     },
-    quick: {kind: 'flag', default: false, doc: 'With --stats: only what needs no scan.'},
+    quick: {kind: 'flag', default: false, doc: 'With --stats: only the totals, which the manifest has.'},
     sort: {
       kind: 'flag',
       default: false,
@@ -113,40 +114,49 @@ async function stats(
     throw new CrawlError('USAGE', '--output is for rows: --dump, --top-n, --url', {
       hint: 'See: crawl readdb --help',
     });
-  const {dir} = await context.crawl();
-  const {manifest} = await readSnapshot(dir, options.asOf);
-  const quick = quickStatistics(manifest);
+  const {dir, config} = await context.crawl();
+  const {effects} = context;
+  const snapshot = await readSnapshot(dir, options.asOf);
+  const quick = quickStatistics(snapshot.manifest);
   const format = place.format as RowFormat; // parquet needs a file
   const columns = ['statistic', 'of', 'value'];
-  const scan = async function* (): AsyncGenerator<Statistic[]> {
-    yield* await withSession(options, place, context, async (session) => {
-      const batches: Statistic[][] = [];
-      for await (const rows of (await session.query(scanSql(manifest.slots.crawldb?.rows ?? 0))).batches)
-        for (const row of rows) batches.push(scanStatistics(row));
-      if (options.sort)
-        for await (const rows of (await session.query(hostStatusSql(50))).batches)
-          batches.push(
-            rows.map((row) => ({
-              statistic: `host ${row.host}`,
-              of: row.status as string,
-              value: row.urls as number,
-            })),
-          );
-      return batches;
-    });
+  const rest = async function* (): AsyncGenerator<Statistic[]> {
+    const {counts, kept} = await readStatistics(snapshot, config, effects.signal);
+    if (!kept) context.say('counted by reading all rows; crawl updatehostdb keeps the counts with the data');
+    yield statisticsOf(counts, effects.now());
+    if (options.sort) yield* hostCounts(options, place, context);
   };
   if (format === 'table') {
-    await writeRows(context.out, format, columns, [quick]); // seen while the scan goes on
+    await writeRows(context.out, format, columns, [quick]); // seen while all rows are read, if they must be
     if (options.quick) return;
     await context.out.write('\n');
-    await writeRows(context.out, format, columns, scan());
+    await writeRows(context.out, format, columns, rest());
     return;
   }
   const all = async function* (): AsyncGenerator<Statistic[]> {
     yield quick;
-    if (!options.quick) yield* scan();
+    if (!options.quick) yield* rest();
   };
   await writeRows(context.out, format, columns, all());
+}
+
+async function* hostCounts(
+  options: ReaderOptions,
+  place: OutputPlace,
+  context: CommandContext,
+): AsyncGenerator<Statistic[]> {
+  yield* await withSession(options, place, context, async (session) => {
+    const batches: Statistic[][] = [];
+    for await (const rows of (await session.query(hostStatusSql(50))).batches)
+      batches.push(
+        rows.map(({host, status, urls}) => ({
+          statistic: `host ${host}`,
+          of: status as string,
+          value: urls as number,
+        })),
+      );
+    return batches;
+  });
 }
 
 async function one(url: string, options: ReaderOptions, context: CommandContext): Promise<1 | undefined> {

@@ -17,10 +17,15 @@ export const command = defineCommand({
   async run({options}, context) {
     const report = await context.runJob(updatehostdb, {}, dryRun(context, options.dryRun));
     const differ = counterOf(report, 'hosts_added_total') + counterOf(report, 'hosts_changed_total');
+    const statistics = report.facts[0]?.statistics === true; // of the job's task
+    const found = [
+      ...(differ > 0 ? [`${counted(differ, 'count')} of hosts put right`] : []),
+      ...(statistics ? ['the counts of readdb --stats made anew'] : []),
+    ];
     const text =
       report.outcome === 'nothing'
         ? 'the crawldb is empty'
-        : `${counted(counterOf(report, 'hosts_counted_total'), 'host')}, ${differ === 0 ? 'all counts were right' : `${counted(differ, 'count')} of hosts put right`}`;
+        : `${counted(counterOf(report, 'hosts_counted_total'), 'host')}, ${found.length === 0 ? 'all counts were right' : found.join(', ')}`;
     await close(context, report, [closing(report, text)]);
     return undefined;
   },

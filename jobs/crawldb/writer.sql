@@ -12,7 +12,10 @@ CREATE TABLE IF NOT EXISTS seed_counted (
   seed VARCHAR, pages_fetched BIGINT, body_bytes BIGINT, novel_bytes BIGINT, over_budget BIGINT
 );
 CREATE TABLE before_delta AS
-SELECT host_key, url_key, status, seed, hop_type FROM crawldb_of('delta');
+SELECT
+  host_key, url_key, status, seed, hop_type,
+  reason, retries, depth, score, next_fetch_time, fetch_time, fetch_interval_s
+FROM crawldb_of('delta');
 
 -- step: hoststats
 -- Counts of each host: as they were, less the changed rows as they were, plus the changed rows as they are. Of recent

@@ -11,6 +11,7 @@ import {readSql} from '../runner/sql-file.ts';
 import {compactionTask} from './compact.ts';
 import type {InlinksSlot} from './inlinks.ts';
 import {writeBucket, writeRows} from './lists.ts';
+import {statisticsFiles, writeAllStatistics, writeStatistics} from './statistics.ts';
 
 /**
  * What all jobs that write the crawldb share: the delta of changed rows, the counts of hosts that follow from it, and
@@ -27,6 +28,7 @@ export {
 export {compactBuckets, compactionEdit, isCompaction} from './compact.ts';
 export {inlinksSlot, inlinksVersion, writeInlinks} from './inlinks.ts';
 export {writeBucket, writeRows} from './lists.ts';
+export {writeStatistics} from './statistics.ts';
 
 const sql = readSql(import.meta.url, './writer.sql', [
   'before',
@@ -62,7 +64,8 @@ export async function writeDelta(db: Database, ctx: TaskContext, revision: numbe
   const written = await writeRows(db, ctx, revision);
   const hosts = await copyHosts(db, ctx);
   const seeds = await writeSeeds(db, ctx);
-  return {files: [...written, hosts, ...seeds], summary: await summaryOfHosts(db)};
+  const statistics = await writeStatistics(db, ctx, revision);
+  return {files: [...written, hosts, ...seeds, statistics], summary: await summaryOfHosts(db)};
 }
 
 async function writeSeeds(db: Database, ctx: TaskContext): Promise<readonly FileRef[]> {
@@ -78,10 +81,26 @@ async function copySeeds(db: Database, ctx: TaskContext): Promise<FileRef> {
   return db.copy('SELECT * FROM new_seedstats ORDER BY seed', {}, file);
 }
 
+/** Tables of counts, which are written with the rows of the crawldb. */
+export const countTables = ['hoststats', 'seedstats', 'crawldbstats'] as const satisfies readonly TableName[];
+
+/** Their files, as inputs of a task that writes rows; of `crawldbstats` none where it tells of older rows. */
+export async function countFiles(snapshot: Snapshot): Promise<readonly FileRef[]> {
+  return [
+    ...(await snapshot.files('hoststats')),
+    ...(await snapshot.files('seedstats')),
+    ...(await statisticsFiles(snapshot)),
+  ];
+}
+
 /** What a result writes beside the rows: the slots of counts that have a file. */
 export function countsOf(result: TaskResult | undefined): Readonly<Record<string, readonly FileRef[]>> {
   const seeds = filesOf(result, 'seedstats');
-  return {hoststats: filesOf(result, 'hoststats'), ...(seeds.length > 0 && {seedstats: seeds})};
+  return {
+    hoststats: filesOf(result, 'hoststats'),
+    crawldbstats: filesOf(result, 'crawldbstats'),
+    ...(seeds.length > 0 && {seedstats: seeds}),
+  };
 }
 
 /**
@@ -122,6 +141,7 @@ export async function writeBase(
     const rows = `SELECT * FROM next_row WHERE host_key BETWEEN ${range.first}::UBIGINT AND ${range.last}::UBIGINT`;
     files.push(...(await writeBucket(db, ctx, () => rows, range, {seq: revision, links: 0})));
   }
+  files.push(await writeAllStatistics(db, ctx, files, revision));
   await recountHosts(db);
   files.push(await copyHosts(db, ctx));
   await db.run(sql.recounted_seeds);

@@ -8,7 +8,13 @@ import type {Table} from '../../lib/schema/table.ts';
 import type {Database} from '../../lib/store/duckdb.ts';
 import type {FileRef} from '../../lib/store/manifest-types.ts';
 import {bindNumbered, bindTables} from '../../lib/store/views.ts';
-import {type DatabaseParams, openTaskDatabase, rowsTable, writeDelta} from '../crawldb/writer.ts';
+import {
+  countTables,
+  type DatabaseParams,
+  openTaskDatabase,
+  rowsTable,
+  writeDelta,
+} from '../crawldb/writer.ts';
 import type {Task, TaskContext, TaskResult} from '../job.ts';
 import {describedCaptures} from '../read/capture-where.ts';
 import {readSql} from '../runner/sql-file.ts';
@@ -71,7 +77,7 @@ export interface MergedSegment {
 export async function mergeSegments(task: Task, ctx: TaskContext): Promise<TaskResult> {
   const params = task.params as unknown as MergesegsParams; // made by plan
   const inputs = task.inputs.filter(({table}) => table !== 'inlinks');
-  const tables = ['crawldb', 'fetch', 'parse', 'hoststats', 'seedstats'] as const;
+  const tables = ['crawldb', 'fetch', 'parse', ...countTables] as const;
   const db = await openTaskDatabase({...task, inputs}, ctx, params.database, tables);
   try {
     const parts = (part: 'fetchlist' | 'content') => params.sources.flatMap((source) => source[part]);

@@ -3,7 +3,7 @@ import {scheduleRules} from '../../lib/schedule/rules.ts';
 import {crawldb} from '../../lib/schema/crawldb.ts';
 import {makeScope} from '../../lib/scope/scope.ts';
 import {deadLinkWorth} from '../../lib/selection/yield.ts';
-import {openTaskDatabase, rowsTable, writeDelta} from '../crawldb/writer.ts';
+import {countTables, openTaskDatabase, rowsTable, writeDelta} from '../crawldb/writer.ts';
 import type {Task, TaskContext, TaskResult} from '../job.ts';
 import {readSql} from '../runner/sql-file.ts';
 import {fold, reparse} from './fold.ts';
@@ -30,8 +30,7 @@ export async function updateTask(task: Task, ctx: TaskContext): Promise<TaskResu
     'outlinks',
     'seeds',
     'hoststate',
-    'hoststats',
-    'seedstats',
+    ...countTables,
     'familyrules',
     'hostrules',
     'families',

@@ -1,5 +1,6 @@
 import {content} from './content.ts';
 import {crawldb} from './crawldb.ts';
+import {crawldbstats} from './crawldbstats.ts';
 import {extractions} from './extractions.ts';
 import {families, familyrules} from './families.ts';
 import {fetch} from './fetch.ts';
@@ -17,6 +18,7 @@ import type {Table} from './table.ts';
 /** All tables by name, in the order of the data dictionary. */
 export const tables = {
   crawldb,
+  crawldbstats,
   seeds,
   fetchlist,
   fetch,

@@ -24,7 +24,7 @@ export interface FileRef {
 }
 
 /**
- * Slot names: `crawldb`, `linkdb`, `linkrank`, `seeds`, `robots`, `hoststate`, `hoststats`, `hostrules`, `runs`,
+ * Slot names: `crawldb`, `crawldbstats`, `linkdb`, `linkrank`, `seeds`, `robots`, `hoststate`, `hoststats`, `hostrules`, `runs`,
  * `segments/ID/fetchlist`, `segments/ID/fetch`, `segments/ID/content`, `segments/ID/parse/PARSE`,
  * `segments/ID/outlinks/PARSE`, `segments/ID/extract/EXTRACTOR/PARSE`, `segments/ID/extractions/EXTRACTOR/PARSE`.
  */

@@ -9,6 +9,7 @@ import type {CrawlDatum} from '../../lib/schema/crawldb.ts';
 import {openDatabase} from '../../lib/store/duckdb.ts';
 import {bindTables} from '../../lib/store/views.ts';
 import {identify} from '../../lib/url/keys.ts';
+import {checkStatistics} from '../support/crawldb-statistics.ts';
 import {changeInlinks, changeRows, compactBy} from '../support/crawldb-steps.ts';
 import {type JobHarness, jobHarness} from '../support/job-harness.ts';
 import {temporaryFolder} from '../support/temporary-crawl.ts';
@@ -124,6 +125,7 @@ test('any commits and compactions give the rows of a map, and in full the same b
           );
           for (const [n, inlinks] of by) links.set(urls[n]!, (links.get(urls[n]!) ?? 0) + inlinks);
         } else await compactBy(crawl, (files) => compactionPlan(files, rule));
+        if (model.size > 0) await checkStatistics(crawl);
         const files = await (await crawl.head()).files('crawldb');
         split += Number(bucketsOf(files).length > 1);
         merged += Number(files.some((file) => isDelta(file) && file.facts?.oldest !== undefined));
@@ -132,6 +134,7 @@ test('any commits and compactions give the rows of a map, and in full the same b
       await check(t, crawl, state);
       await crawl.run(compact, {full: true});
       await check(t, crawl, state);
+      if (model.size > 0) await checkStatistics(crawl);
 
       const other = await jobHarness(t); // the same rows at once, in another order
       await changeRows(other, [...model.values()].reverse());

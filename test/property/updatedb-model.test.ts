@@ -11,6 +11,7 @@ import type {HostStatsRow} from '../../lib/schema/hostdb.ts';
 import type {Outlink} from '../../lib/schema/outlinks.ts';
 import type {ParseRow} from '../../lib/schema/parse.ts';
 import {CrawldbModel, type ModelSegment} from '../support/crawldb-model.ts';
+import {checkStatistics} from '../support/crawldb-statistics.ts';
 import {defaultOptions} from '../support/default-options.ts';
 import {type JobHarness, jobHarness} from '../support/job-harness.ts';
 import {fetchSegment, page, type SmallPage} from '../support/small-web.ts';
@@ -99,6 +100,7 @@ test('any rounds give the crawldb of a plain model in memory', async (t) => {
           for (const id of ids) told.push(await segmentRows(crawl, id));
           model.update(told);
           assert.deepEqual(order(await crawl.crawldb()), order(model.rows.values()));
+          await checkStatistics(crawl);
         }
         crawl.effects.pass(days * 86_400_000);
       }

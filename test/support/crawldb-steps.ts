@@ -2,6 +2,9 @@ import {compactionTask} from '../../jobs/crawldb/compact.ts';
 import {
   compactBuckets,
   compactionEdit,
+  countFiles,
+  countsOf,
+  countTables,
   crawldbNext,
   filesOf,
   inlinksSlot,
@@ -31,7 +34,7 @@ export async function changeRows(crawl: JobHarness, rows: readonly CrawlDatum[])
     locks: () => ['crawldb'],
     async plan(_options, {snapshot, now}) {
       const files = await snapshot.files('crawldb');
-      const inputs = [...files, ...(await snapshot.files('hoststats'))];
+      const inputs = [...files, ...(await countFiles(snapshot))];
       const params = {revision: nextRevision(snapshot)};
       return {
         base: snapshot.manifest.number,
@@ -42,7 +45,7 @@ export async function changeRows(crawl: JobHarness, rows: readonly CrawlDatum[])
     },
     async run(task, ctx) {
       if (isCompaction(task)) return compactBuckets(task, ctx);
-      const db = await openTaskDatabase(task, ctx, database, ['crawldb', 'hoststats']);
+      const db = await openTaskDatabase(task, ctx, database, ['crawldb', ...countTables]);
       try {
         const delta = await rowsTable(db, 'delta', crawldb.columns);
         await delta.insert(rows);
@@ -57,7 +60,7 @@ export async function changeRows(crawl: JobHarness, rows: readonly CrawlDatum[])
     },
     next(plan, stage, results) {
       if (stage > 0) return compactionEdit(results);
-      const writes = {hoststats: filesOf(results[0], 'hoststats')};
+      const writes = countsOf(results[0]);
       const before = plan.facts?.crawldb as readonly FileRef[];
       const edit = {reads: ['crawldb', 'hoststats'], writes};
       return crawldbNext(plan, stage, before, filesOf(results[0], 'crawldb'), edit, database);

@@ -9,6 +9,7 @@ import {updatedb} from '../../jobs/updatedb.ts';
 import {newRow} from '../../lib/crawldb/row.ts';
 import type {CrawlDatum} from '../../lib/schema/crawldb.ts';
 import {identify} from '../../lib/url/keys.ts';
+import {checkStatistics} from '../support/crawldb-statistics.ts';
 import {defaultOptions} from '../support/default-options.ts';
 import {commitRows, type JobHarness, jobHarness} from '../support/job-harness.ts';
 import {fetchSegment, page} from '../support/small-web.ts';
@@ -74,6 +75,7 @@ test('groups within hosts only; changing the setting makes duplicates pages agai
   await crawl.run(dedup, {group: 'none'});
   assert.deepEqual(await kept(crawl), ['http://a.test/1', 'http://c.test/']);
   await crawl.run(dedup, {group: 'host'});
+  await checkStatistics(crawl);
   assert.deepEqual(await kept(crawl), ['http://a.test/1', 'http://b.test/1', 'http://c.test/']);
   const [row] = (await crawl.crawldb()).filter(({url}) => url === 'http://b.test/1');
   assert.deepEqual([row?.status, row?.reason, row?.duplicate_of], ['fetched', null, null]);

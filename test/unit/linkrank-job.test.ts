@@ -8,6 +8,7 @@ import {pageRank} from '../../lib/rank/page-rank.ts';
 import type {Inlink} from '../../lib/schema/linkdb.ts';
 import {identify} from '../../lib/url/keys.ts';
 import {corpus, withoutCorpus} from '../support/corpora.ts';
+import {checkStatistics} from '../support/crawldb-statistics.ts';
 import {defaultOptions} from '../support/default-options.ts';
 import {commitRows, type JobHarness, jobHarness} from '../support/job-harness.ts';
 
@@ -171,6 +172,7 @@ test('--set-score makes ranks the scores of known pages and leaves other rows al
   await commitRows(crawl, [{slot: 'crawldb', table: 'crawldb', rows, facts: {kind: 'base'}}]);
   await put(crawl, small);
   const report = await crawl.run(linkrank, {...options, setScore: true});
+  await checkStatistics(crawl);
   assert.equal(report.counters.rows_updated_total, 1);
   const [two] = await crawl.sql<{score: number}>(
     `SELECT score FROM linkrank WHERE name = 'http://two.test/'`,

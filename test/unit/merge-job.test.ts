@@ -10,6 +10,7 @@ import {updatedb} from '../../jobs/updatedb.ts';
 import {newRow} from '../../lib/crawldb/row.ts';
 import type {CrawlDatum} from '../../lib/schema/crawldb.ts';
 import {identify} from '../../lib/url/keys.ts';
+import {checkStatistics} from '../support/crawldb-statistics.ts';
 import {defaultOptions} from '../support/default-options.ts';
 import {commitRows, type JobHarness, jobHarness} from '../support/job-harness.ts';
 import {fetchSegment, page, type SmallWeb} from '../support/small-web.ts';
@@ -48,6 +49,7 @@ test('two crawls become one: URLs, links, segments of one name, counts; again ch
   assert.deepEqual((await south.head()).segments[0], northId, 'the test needs a clash of names');
 
   const report = await north.run(merge, {from: [south.dir]});
+  await checkStatistics(north);
   const rows = new Map((await north.crawldb()).map((row) => [row.url, row]));
   assert.deepEqual([...rows.keys()].sort(), [
     'http://both.test/',

@@ -10,6 +10,7 @@ import {CrawlError} from '../../lib/errors.ts';
 import type {Capture} from '../../lib/schema/fetch.ts';
 import type {ParseRow} from '../../lib/schema/parse.ts';
 import {listParses} from '../../lib/store/parses.ts';
+import {checkStatistics} from '../support/crawldb-statistics.ts';
 import {defaultOptions} from '../support/default-options.ts';
 import {commitRows, type JobHarness, jobHarness} from '../support/job-harness.ts';
 import {fetchSegment, page, type SmallPage, type SmallWeb} from '../support/small-web.ts';
@@ -100,6 +101,7 @@ test('segments become one: of each URL the newest capture and the newest payload
   const {crawl, segments} = await rounds(t, 3);
   const [before, linked] = [await states(crawl), await links(crawl)];
   const report = await crawl.run(mergesegs, defaultOptions(mergesegs));
+  await checkStatistics(crawl);
   assert.deepEqual((await crawl.head()).segments, [segments[2]]);
   const kept = await captures(crawl, segments);
   assert.deepEqual(kept, [

@@ -14,6 +14,7 @@ import {CrawlError} from '../../lib/errors.ts';
 import type {OptionDeclarations, OptionValues} from '../../lib/options.ts';
 import type {CrawlDatum} from '../../lib/schema/crawldb.ts';
 import {identify} from '../../lib/url/keys.ts';
+import {checkStatistics} from '../support/crawldb-statistics.ts';
 import {defaultOptions} from '../support/default-options.ts';
 import {commitRows, type JobHarness, jobHarness} from '../support/job-harness.ts';
 import {fetchSegment, page, type SmallPage} from '../support/small-web.ts';
@@ -74,6 +75,7 @@ test('other url settings are refused until rekey has given all URLs their new fo
     codeIs('URL_POLICY_CHANGED'),
   );
   const report = await runWith(crawl, stripRef, rekey, {});
+  await checkStatistics(crawl);
   assert.deepEqual(report.counters, {
     urls_rekeyed_total: 4,
     urls_merged_total: 2,

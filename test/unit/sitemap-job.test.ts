@@ -13,6 +13,7 @@ import {voucherIndex} from '../../lib/sitemap/vouchers.ts';
 import {maxSitemaps} from '../../lib/sitemap/walk.ts';
 import {hostKey} from '../../lib/url/keys.ts';
 import {parseBase, urlPolicy} from '../../lib/url/normalize.ts';
+import {checkStatistics} from '../support/crawldb-statistics.ts';
 import {defaultOptions} from '../support/default-options.ts';
 import {commitRows, type JobHarness, jobHarness} from '../support/job-harness.ts';
 import {fetchSegment, page} from '../support/small-web.ts';
@@ -68,6 +69,7 @@ test('sitemaps of robots.txt files: as near as their host, of known hosts only, 
     },
   ]);
   const report = await crawl.run(sitemap, {...sitemapOptions, wellKnown: true});
+  await checkStatistics(crawl);
   assert.deepEqual(report.counters, {
     sitemaps_found_total: 6,
     sitemaps_added_total: 4,

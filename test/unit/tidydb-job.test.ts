@@ -11,6 +11,7 @@ import {loadConfig} from '../../lib/config/load.ts';
 import {newRow} from '../../lib/crawldb/row.ts';
 import type {CrawlDatum} from '../../lib/schema/crawldb.ts';
 import {identify} from '../../lib/url/keys.ts';
+import {checkStatistics} from '../support/crawldb-statistics.ts';
 import {defaultOptions} from '../support/default-options.ts';
 import {commitRows, type JobHarness, jobHarness} from '../support/job-harness.ts';
 import {fetchSegment, page, type SmallWeb} from '../support/small-web.ts';
@@ -147,6 +148,7 @@ test('what is long gone is forgotten; seeds, refusals and what is young are not'
   crawl.effects.pass(day * 2);
   const report = await tidy(crawl, {purge: day});
   assert.equal(report.counters.rows_purged_total, 1);
+  await checkStatistics(crawl);
   assert.deepEqual(Object.keys(await states(crawl)).sort(), ['/', '/', '/denied', '/fine'].slice(1));
   assert.deepEqual(await inlinks(), before);
   const [hosts] = await crawl.sql<{urls: number; gone: number}>(
