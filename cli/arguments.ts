@@ -75,7 +75,7 @@ export function parseArguments(
       throw usage(`--${match[1]} takes no value: ${word}`);
   }
 
-  const parsed = Parser.detailed([...argv], {
+  const parsed = Parser.detailed(argv.map(commentAsText), {
     alias,
     boolean: [...flags, ...negations.keys()],
     string: [...names].filter(([, name]) => !isFlag(name)).map(([option]) => option),
@@ -124,6 +124,11 @@ export function parseArguments(
     values[name] = value.value;
   }
   return {values, given, positionals: [...words, ...after].map(String)};
+}
+
+/** A query may begin with a comment of SQL, which is no option: no option has a space after its dashes. */
+function commentAsText(word: string): string {
+  return /^--\s/.test(word) ? ` ${word}` : word;
 }
 
 function offeredNegations(declarations: OptionDeclarations): string[] {

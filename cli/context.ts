@@ -72,9 +72,9 @@ function withoutInfo(effects: Effects): Effects {
 
 async function effectsOf(io: Io, log: Log): Promise<Effects> {
   const signal = io.signal ?? new AbortController().signal;
-  if (io.effects) return {...io.effects, log};
+  if (io.effects) return {stdin: io.stdin, ...io.effects, log};
   const {realEffects} = await import('../jobs/effects.ts');
-  return realEffects(log, signal, io.env);
+  return realEffects(log, signal, io);
 }
 
 async function openConfigured(io: Io, globals: Globals): Promise<OpenedCrawl> {

@@ -1,4 +1,4 @@
-import {CrawlError} from '../lib/errors.ts';
+import {CrawlError, errorCodes} from '../lib/errors.ts';
 import {nearest} from '../lib/nearest.ts';
 import type {OptionDeclarations} from '../lib/options.ts';
 import {findCommand, parseArguments} from './arguments.ts';
@@ -59,7 +59,21 @@ async function dispatch(argv: readonly string[], io: Io, out: Output, err: Outpu
   const context = await makeContext(io, globalsOf(parsed), out, err);
   // The parser has made a value of the declared kind for each declared option
   const options = parsed.values as Parameters<Command['run']>[0]['options'];
-  return (await command.run({options, positionals: parsed.positionals}, context)) ?? exitCodes.done;
+  try {
+    return (await command.run({options, positionals: parsed.positionals}, context)) ?? exitCodes.done;
+  } catch (error) {
+    throw withAdvice(error, advice);
+  }
+}
+
+/** Jobs do not know by which command they run: what they say of wrong options gets its help named here. */
+function withAdvice(error: unknown, advice: string): unknown {
+  if (!(error instanceof CrawlError) || error.hint !== errorCodes.USAGE.advice) return error;
+  return new CrawlError(error.code, error.message, {
+    facts: error.facts,
+    hint: `See: ${advice}`,
+    cause: error,
+  });
 }
 
 async function withoutCommand(rest: readonly string[], out: Output, err: Output): Promise<number> {

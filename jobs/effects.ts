@@ -2,11 +2,11 @@ import {performance} from 'node:perf_hooks';
 import {setTimeout as delay} from 'node:timers/promises';
 import type {Effects, Log} from '../lib/effects.ts';
 
-/** The real world. */
+/** The real world; of the process what `given` does not say. */
 export function realEffects(
   log: Log,
   signal: AbortSignal,
-  env: Readonly<Record<string, string | undefined>> = process.env,
+  {env = process.env, stdin}: Pick<Effects, 'env' | 'stdin'> = {},
 ): Effects {
   return {
     now: () => Date.now(),
@@ -16,6 +16,7 @@ export function realEffects(
     log,
     signal,
     env,
+    ...(stdin === undefined ? {} : {stdin}),
   };
 }
 

@@ -73,7 +73,7 @@ export const freegen = defineJob({
   async plan(options, effects) {
     const {snapshot, config, store} = effects;
     const now = effects.now();
-    const sources = await seedSources(options.files, options.urls, process.stdin);
+    const sources = await seedSources(options.files, options.urls, effects.stdin);
     if (sources.length === 0)
       throw new CrawlError('USAGE', 'no URLs: name files or URLs, - for standard input, or --sql');
     const texts = await readPolicyTexts(config, store.dir);

@@ -69,7 +69,7 @@ export const inject = defineJob({
     const {snapshot, config} = effects;
     if (options.update && options.overwrite)
       throw new CrawlError('USAGE', '--update and --overwrite exclude each other');
-    const sources = await seedSources(options.files, options.urls, process.stdin);
+    const sources = await seedSources(options.files, options.urls, effects.stdin);
     if (sources.length === 0)
       throw new CrawlError('USAGE', 'nothing to inject: name files or URLs, or - for standard input');
     const texts = await readPolicyTexts(config, effects.store.dir);

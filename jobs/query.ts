@@ -12,7 +12,7 @@ import {normalizeUrl} from '../lib/url/normalize.ts';
 import {readPolicies} from './config/policies.ts';
 import {defineFunctions} from './query/functions.ts';
 import {defineLive, fillLive, namesLive, unfinished} from './query/live.ts';
-import {expandKeys, explained, isExplain} from './query/text.ts';
+import {expandKeys, explained, isEmptyQuery, isExplain} from './query/text.ts';
 import {type CrawlReader, openReader, type ReadSettings, readSnapshot} from './read/crawl.ts';
 
 /** SQL over a crawl, for reading only. */
@@ -175,7 +175,7 @@ async function checkReads(db: Database, sql: string): Promise<'SELECT' | 'EXPLAI
     new CrawlError('USAGE', `crawl sql only reads: ${what}`, {
       hint: 'Give one SELECT, FROM, WITH, DESCRIBE, SUMMARIZE, SHOW or EXPLAIN statement.',
     });
-  if (sql.trim() === '') throw refuse('the query is empty');
+  if (isEmptyQuery(sql)) throw refuse('the query is empty');
   const kinds = await translated(db, () => db.statementKinds(sql));
   const [kind] = kinds;
   if (kinds.length !== 1) throw refuse(`${kinds.length} statements in one query`);
@@ -199,6 +199,12 @@ async function translated<T>(db: Pick<Database, 'all'>, ask: () => Promise<T>): 
       throw new CrawlError('QUERY_FAILED', error.message, {
         facts: error.facts,
         hint: 'A query reads the crawl alone; --allow DIR adds a folder.',
+        cause: error,
+      });
+    if (/syntax error at or near "fetch"/i.test(error.message))
+      throw new CrawlError('QUERY_FAILED', error.message, {
+        facts: error.facts,
+        hint: 'FETCH is a word of SQL: the table fetch is also called captures; "fetch" in double quotes works too.',
         cause: error,
       });
     const name = /Table with name "?([^\s"]+)"? does not exist/.exec(error.message)?.[1];

@@ -16,6 +16,8 @@ export interface Effects {
   readonly signal: AbortSignal;
   /** Variables of the environment, for secrets that the configuration refers to; none if absent. */
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Standard input, for commands that take it as `-`; empty if absent. */
+  readonly stdin?: NodeJS.ReadableStream;
 }
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';

@@ -63,7 +63,11 @@ export async function readConfiguration(
       },
     );
   }
-  return loadConfig({...sources, file: {name: path, text}});
+  const loaded = loadConfig({...sources, file: {name: path, text}});
+  const {fetch, scope, schedule} = loaded.config;
+  if (fetch.hours !== undefined || scope.rules.length + schedule.rules.length > 0)
+    (await import('./check-rules.ts')).checkRules(loaded);
+  return loaded;
 }
 
 async function isFile(path: string): Promise<boolean> {

@@ -21,6 +21,11 @@ export function expandKeys(
   );
 }
 
+/** Whether nothing but comments, white space and semicolons is there. DuckDB has no words for it. */
+export function isEmptyQuery(sql: string): boolean {
+  return /^(?:[\s;]|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)*$/.test(sql);
+}
+
 const explain = /^(?:\s|--[^\n]*\n|\/\*[\s\S]*?\*\/)*explain\b(?:\s+analyze\b)?(?:\s*\([^)]*\))?/i;
 
 export function isExplain(sql: string): boolean {

@@ -2,7 +2,8 @@ import {createReadStream} from 'node:fs';
 import {access, constants} from 'node:fs/promises';
 import {createInterface} from 'node:readline';
 import {PassThrough, pipeline, Readable} from 'node:stream';
-import {createGunzip} from 'node:zlib';
+import {buffer} from 'node:stream/consumers';
+import {createGunzip, gunzipSync} from 'node:zlib';
 import {CrawlError, systemCode} from '../../lib/errors.ts';
 
 /** Where seed lines come from: a file, or a text that was read already (standard input, arguments). */
@@ -14,7 +15,7 @@ export type SeedSource =
 export async function seedSources(
   files: readonly string[],
   urls: readonly string[],
-  stdin: Readable,
+  stdin: NodeJS.ReadableStream = Readable.from([]),
 ): Promise<readonly SeedSource[]> {
   const sources: SeedSource[] = [];
   for (const file of new Set(files)) {
@@ -34,18 +35,24 @@ export async function seedSources(
 }
 
 /** Texts of streams that were read: a job that is planned again finds its standard input here. */
-const texts = new WeakMap<Readable, string>();
+const texts = new WeakMap<NodeJS.ReadableStream, string>();
 
-async function readOnce(stream: Readable): Promise<string> {
+async function readOnce(stream: NodeJS.ReadableStream): Promise<string> {
   let text = texts.get(stream);
   if (text === undefined) {
-    text = '';
-    stream.setEncoding('utf8');
-    for await (const piece of stream) text += piece as string; // with an encoding pieces are strings
+    const bytes = await buffer(stream);
+    try {
+      text = (isGzip(bytes) ? gunzipSync(bytes) : bytes).toString('utf8');
+    } catch (error) {
+      throw unreadable('standard input', error);
+    }
     texts.set(stream, text);
   }
   return text;
 }
+
+/** @see RFC 1952, section 2.3.1 */
+const isGzip = (bytes: Uint8Array) => bytes[0] === 0x1f && bytes[1] === 0x8b;
 
 /** Lines with their numbers, from 1. Files may be compressed by gzip, whatever their name. */
 export async function* seedLines(source: SeedSource): AsyncGenerator<{line: number; text: string}> {
@@ -69,7 +76,7 @@ async function openPlain(path: string): Promise<Readable> {
     throw unreadable(path, error);
   }
   const output = new PassThrough();
-  const stages = magic[0] === 0x1f && magic[1] === 0x8b ? [createGunzip()] : []; // RFC 1952, 2.3.1
+  const stages = isGzip(magic) ? [createGunzip()] : [];
   // A failure of any stage reaches the reader of the last one.
   pipeline([createReadStream(path), ...stages, output], () => undefined);
   return output;
@@ -93,7 +100,11 @@ function unreadable(name: string, error: unknown): CrawlError {
     {
       facts: {file: name},
       cause: error,
-      ...(damaged ? {hint: 'Get the file anew; nothing of it was added.'} : {}),
+      ...(damaged
+        ? {hint: 'Get the file anew; nothing of it was added.'}
+        : why === 'ENOENT'
+          ? {hint: 'There is no such file; a URL begins with https:// or http://.'}
+          : {}),
     },
   );
 }

@@ -1,4 +1,13 @@
-import {isAlias, isMap, isScalar, LineCounter, type Node, parseDocument, stringify} from 'yaml';
+import {
+  isAlias,
+  isMap,
+  isScalar,
+  LineCounter,
+  type Node,
+  parseDocument,
+  stringify,
+  type YAMLError,
+} from 'yaml';
 
 /** crawl.yaml and other YAML as text: the only file that knows the YAML library. */
 
@@ -39,7 +48,7 @@ export function readYaml(
   const failures = [...document.errors, ...document.warnings];
   if (failures.length > 0)
     return {
-      problems: failures.map((error) => ({line: lineOf(error.pos[0]), problem: firstLine(error.message)})),
+      problems: failures.map((error) => ({line: lineOf(error.pos[0]), problem: problemOf(error, text)})),
     };
   const unread: YamlProblem[] = [];
   const root = entriesOf(document.contents);
@@ -83,6 +92,13 @@ export function readYaml(
       return null;
     }
   }
+}
+
+/** The library's message, or ours where it speaks of its own functions or leaves the key out. */
+function problemOf({code, message, pos}: YAMLError, text: string): string {
+  if (code === 'DUPLICATE_KEY') return `${/^[^\s:,}]*/.exec(text.slice(pos[0]))?.[0]} is given twice`;
+  if (code === 'MULTIPLE_DOCS') return 'the file must be one document: there is a second one after ---';
+  return firstLine(message);
 }
 
 function firstLine(text: string): string {

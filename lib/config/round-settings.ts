@@ -232,7 +232,12 @@ export const roundSettings = {
     },
   },
   storage: {
-    memory: {kind: 'size', default: '2GB', doc: 'Memory limit of DuckDB.'},
+    memory: {
+      kind: 'size',
+      default: '2GB',
+      min: 32 << 20, // DuckDB fails in its first query at 8 MB, and does small crawls in 32 MB (measured 2026-11)
+      doc: 'Memory limit of DuckDB.',
+    },
     threads: {kind: 'count', doc: 'Threads of DuckDB; as many as processors if absent.'},
     spill: {kind: 'text', doc: 'Folder for spill; tmp/ of the crawl if absent.'},
     min_free: {kind: 'size', default: '1GiB', doc: 'A fetch stops cleanly below this much free space.'},

@@ -13,20 +13,20 @@ export interface SessionParameter {
   readonly reason: string;
 }
 
-const any = /^/;
+const anything = /^/;
 /** 32 or more hex digits: an MD5, as PHP and its forums mint them. */
 const md5 = /^[0-9a-fA-F]{32,}$/;
 /** 16 or more letters and digits, at least one a digit. */
 const token = /^(?=[^0-9]*[0-9])[0-9A-Za-z_.-]{16,}$/;
 
 export const sessionParameters: readonly SessionParameter[] = [
-  {name: /^phpsessid$/, value: any, reason: 'PHP'},
-  {name: /^jsessionid$/, value: any, reason: 'Java servlets'},
-  {name: /^aspsessionid[a-z]*$/, value: any, reason: 'ASP'},
-  {name: /^asp\.net_sessionid$/, value: any, reason: 'ASP.NET'},
+  {name: /^phpsessid$/, value: anything, reason: 'PHP'},
+  {name: /^jsessionid$/, value: anything, reason: 'Java servlets'},
+  {name: /^aspsessionid[a-z]*$/, value: anything, reason: 'ASP'},
+  {name: /^asp\.net_sessionid$/, value: anything, reason: 'ASP.NET'},
   {name: /^cfid$/, value: /^[0-9a-fA-F-]+$/, reason: 'ColdFusion'},
   {name: /^cftoken$/, value: /^[0-9a-fA-F-]+$/, reason: 'ColdFusion'},
-  {name: /^bv_(?:session|engine)id$/, value: any, reason: 'BroadVision'},
+  {name: /^bv_(?:session|engine)id$/, value: anything, reason: 'BroadVision'},
   {name: /^(?:oscsid|xtcsid|zenid|zenadminid)$/, value: token, reason: 'osCommerce, xt:Commerce, Zen Cart'},
   {name: /^(?:sid|s|psid|sess|session)$/, value: md5, reason: 'phpBB, vBulletin and other PHP programs'},
   {name: /^(?:sessionid|session_id|sess_id|sessid)$/, value: token, reason: 'many programs'},

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import {type ChildProcess, spawn} from 'node:child_process';
 import {once} from 'node:events';
-import {createReadStream, existsSync, writeFileSync} from 'node:fs';
+import {createReadStream, existsSync, watch, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {type TestContext, test} from 'node:test';
 import {crawl, temporaryFolder} from '../support/cli.ts';
@@ -9,11 +9,16 @@ import {crawl, temporaryFolder} from '../support/cli.ts';
 /** The program as a process of its own: what only a real pipe or a real signal shows. */
 const main = join(import.meta.dirname, '../../cli/main.ts');
 
-function start(t: TestContext, cwd: string, argv: readonly string[]): ChildProcess {
+function start(
+  t: TestContext,
+  cwd: string,
+  argv: readonly string[],
+  stdin: 'ignore' | 'pipe' = 'ignore',
+): ChildProcess {
   const child = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), main, ...argv], {
     cwd,
     env: {...process.env, CRAWL_DIR: cwd},
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: [stdin, 'pipe', 'pipe'],
   });
   t.after(() => child.kill('SIGKILL'));
   return child;
@@ -57,6 +62,19 @@ for (const [signal, exit] of [
     assert.equal(code, exit);
     assert.match(await stderr, new RegExp(`^crawl: stopped by ${signal}\n`));
   });
+
+test('a command that waits for standard input ends at the first signal', async (t) => {
+  const cwd = await folder(t);
+  const child = start(t, cwd, ['inject', '-'], 'pipe');
+  const stderr = text(child.stderr);
+  const watcher = watch(join(cwd, 'runs'));
+  t.after(() => watcher.close());
+  await once(watcher, 'change'); // the folder of the run: its plan waits for the list
+  child.kill('SIGINT');
+  const [code] = (await once(child, 'close')) as [number];
+  assert.equal(code, 130);
+  assert.match(await stderr, /^crawl: stopped by SIGINT\n/);
+});
 
 test('a disk that fills up under standard output is an error', {
   skip: !existsSync('/dev/full') && 'no /dev/full',

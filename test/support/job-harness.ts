@@ -4,6 +4,7 @@ import {embeddedExecutor} from '../../jobs/runner/executor.ts';
 import {type RunReport, runJob} from '../../jobs/runner/run-job.ts';
 import {loadConfig} from '../../lib/config/load.ts';
 import type {Config} from '../../lib/config/settings.ts';
+import type {Effects} from '../../lib/effects.ts';
 import type {OptionDeclarations, OptionValues} from '../../lib/options.ts';
 import type {CrawlDatum} from '../../lib/schema/crawldb.ts';
 import type {Row} from '../../lib/schema/table.ts';
@@ -20,7 +21,12 @@ export interface JobHarness {
   readonly dir: string;
   readonly effects: TestEffects;
   readonly config: Config;
-  run<O extends OptionDeclarations>(job: Job<O>, options: OptionValues<O>): Promise<RunReport>;
+  /** With `more` in place of the effects of that name. */
+  run<O extends OptionDeclarations>(
+    job: Job<O>,
+    options: OptionValues<O>,
+    more?: Partial<Effects>,
+  ): Promise<RunReport>;
   head(): Promise<Snapshot>;
   /** Rows of a query over the present crawl. */
   sql<R extends Readonly<Record<string, unknown>>>(query: string): Promise<R[]>;
@@ -50,8 +56,13 @@ export async function jobHarness(t: TestContext, yaml = ''): Promise<JobHarness>
     dir,
     effects,
     config,
-    run: (job, options) =>
-      runJob(job, options, {dir, config, effects, executor: embeddedExecutor({concurrency: 1})}),
+    run: (job, options, more = {}) =>
+      runJob(job, options, {
+        dir,
+        config,
+        effects: {...effects, ...more},
+        executor: embeddedExecutor({concurrency: 1}),
+      }),
     head: () => store.head(),
     sql: (query) => withDatabase((db) => db.all(query)),
     crawldb: () =>

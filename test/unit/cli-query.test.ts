@@ -37,6 +37,7 @@ test('crawl sql reads, and only reads', async (t) => {
   const sql = (...argv: string[]) => crawl(cwd, ['sql', ...argv]);
   for (const [query, stdout] of [
     ['SELECT 1 AS a, NULL AS b', 'a,b\n1,\n'],
+    ['-- how many\nSELECT 1 AS a', 'a\n1\n'],
     ['FROM crawldb SELECT count(*) AS n', 'n\n0\n'],
     ['WITH x AS (SELECT 1 AS a) FROM x;', 'a\n1\n'],
     ["SELECT url FROM crawldb WHERE url_key = url_key('https://example.org/')", 'url\n'],
@@ -57,6 +58,8 @@ test('crawl sql reads, and only reads', async (t) => {
     ["ATTACH 'x.db'", 2, /ATTACH is not a query/],
     ['INSTALL httpfs', 2, /LOAD is not a query/],
     ['', 2, /empty/],
+    ['-- why\n /* nothing */ ;', 2, /empty/],
+    ['FROM fetch', 1, /also called captures/],
     ["FROM read_csv('../outside.csv')", 1, /Permission Error[\s\S]*--allow DIR/],
     ["FROM read_text('/etc/hostname')", 1, /Permission Error/],
     ['FROM crawdb', 1, /no table crawdb; did you mean crawldb\?/],

@@ -30,6 +30,31 @@ const usageErrors: readonly (readonly [argv: readonly string[], message: RegExp]
   [['config', '-C', 'a', '--crawl', 'b'], /--crawl is given 2 times: a, b/],
   [['--frobnicate'], /unknown option --frobnicate/],
 ];
+test('rules of crawl.yaml are read before a command begins, and told with file, line and number', async (t) => {
+  const cwd = temporaryFolder(t);
+  for (const [text, message] of [
+    ['scope:\n  rules: ["+ all", "+ domian a.org"]\n', /crawl\.yaml:2: scope\.rules:2: unknown kind domian/],
+    ['scope:\n  rules:\n    - "+ regex ("\n', /crawl\.yaml:2: scope\.rules:1: bad regular expression/],
+    ['fetch:\n  hours: "25:00-26:00"\n', /crawl\.yaml:2: fetch\.hours: 25:00-26:00 is not HH:MM/],
+    ['\nschedule:\n  rules: ["host x"]\n', /crawl\.yaml:3: schedule\.rules:1: not a kind/],
+  ] as const) {
+    writeFileSync(join(cwd, 'crawl.yaml'), text);
+    for (const argv of [['status'], ['config'], ['generate']]) {
+      const {code, stderr} = await crawl(cwd, argv);
+      assert.match(stderr, message);
+      assert.equal(code, 2);
+    }
+  }
+  assert.deepEqual(readdirSync(cwd), ['crawl.yaml'], 'nothing is touched');
+});
+
+test('an error of a job’s own check of its options names the help of the command', async (t) => {
+  const cwd = temporaryFolder(t);
+  await crawl(cwd, ['init']);
+  const {stderr} = await crawl(cwd, ['inject', '--update', '--overwrite', 'https://a.org/']);
+  assert.match(stderr, /exclude each other\n {2}See: crawl inject --help/);
+});
+
 for (const [argv, message] of usageErrors)
   test(`usage: crawl ${argv.join(' ')}`, async (t) => {
     const cwd = temporaryFolder(t);

@@ -119,7 +119,8 @@ const cases: readonly (readonly [name: string, text: string, message: string])[]
     'crawl.yaml:1: fetch: it must hold settings, as `key: value` on lines of their own',
   ],
   ['not sections at all', '- a\n', 'crawl.yaml:1: the file must hold sections, as `politeness:`'],
-  ['key twice', 'agent:\n  name: a\n  name: b\n', 'crawl.yaml:3: Map keys must be unique'],
+  ['key twice', 'agent:\n  name: a\n  name: b\n', 'crawl.yaml:3: name is given twice'],
+  ['two documents', 'agent: {}\n---\nfetch: {}\n', 'crawl.yaml:2: the file must be one document'],
   ['tab', 'agent:\n\tname: a\n', 'crawl.yaml:2: Tabs are not allowed as indentation'],
   [
     'bounds that cross',
@@ -141,6 +142,7 @@ const cases: readonly (readonly [name: string, text: string, message: string])[]
     'fetch:\n  accept: "a\\r\\nX: y"\n',
     'crawl.yaml:2: fetch.accept: a header holds printable ASCII characters only',
   ],
+  ['memory', 'storage:\n  memory: 2\n', 'crawl.yaml:2: storage.memory: 2 is less than 32MiB'],
   [
     'range',
     'network:\n  allow: [10.0.0.0/99]\n',

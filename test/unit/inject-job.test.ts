@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import {writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
+import {Readable} from 'node:stream';
 import {test} from 'node:test';
 import {gzipSync} from 'node:zlib';
 import {inject} from '../../jobs/inject.ts';
@@ -133,6 +134,24 @@ test('compressed lists are read; a list that is missing or torn is an error that
   });
   await assert.rejects(crawl.run(inject, options), {code: 'USAGE'});
   assert.equal((await crawl.crawldb()).length, 2);
+});
+
+test('standard input is that of the effects, plain or compressed, and is read once', async (t) => {
+  const crawl = await jobHarness(t);
+  const list = Buffer.from('http://a.test/\nhttp://b.test/é\n');
+  for (const [bytes, counter] of [
+    [gzipSync(list), 'seeds_added_total'],
+    [list, 'seeds_known_total'],
+  ] as const) {
+    const stdin = Readable.from([bytes.subarray(0, 20), bytes.subarray(20)]);
+    const report = await crawl.run(inject, {...options, files: ['-', '-']}, {stdin});
+    assert.equal(report.counters[counter], 2);
+  }
+  const torn = Readable.from([gzipSync(list).subarray(0, 30)]);
+  await assert.rejects(crawl.run(inject, {...options, files: ['-']}, {stdin: torn}), {
+    code: 'INPUT_UNREADABLE',
+    message: 'standard input is torn, or not gzip (Z_BUF_ERROR)',
+  });
 });
 
 test('a line of NUL and broken characters is kept as text and rejected', async (t) => {
