@@ -28,8 +28,10 @@ test('the model has every language, n-gram and score of the package', () => {
   assert.deepEqual(model.languages, Object.values(ngramsData.languages));
   assert.equal(model.places.size, Object.keys(ngramsData.ngrams).length);
   for (const [ngram, scores] of Object.entries(ngramsData.ngrams)) {
-    const place = model.places.get(ngram);
-    assert.ok(place !== undefined, ngram);
+    const six = Buffer.alloc(6);
+    six.write(ngram, 'latin1');
+    const place = model.places.get(six.readInt32LE(0), six.readUInt16LE(4));
+    assert.notEqual(place, -1, ngram);
     const pairs = [...model.scores.subarray(place + 1, place + 1 + 2 * model.scores[place]!)];
     assert.deepEqual(
       pairs,
