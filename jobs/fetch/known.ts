@@ -31,7 +31,9 @@ export function knownTargets(task: Task, {part, config}: FetchParams, ctx: TaskC
   };
 }
 
+/** Kept in a table: the filter has to know their number before the first, and the crawldb is looked through once. */
 const notDue = `
+  CREATE TABLE not_due AS
   SELECT url_key FROM crawldb SEMI JOIN domain USING (url_host_registered_domain)
   WHERE next_fetch_time > $now`;
 
@@ -48,10 +50,10 @@ async function readKeys(
     const domains = await rowsTable(db, 'domain', {url_host_registered_domain: {type: 'text'}});
     const rows = [...(await domainsOf(task, part, ctx))].map((name) => ({url_host_registered_domain: name}));
     await domains.insert(rows);
-    const now = {now: new Date(ctx.now())};
-    const [count] = await db.all<{n: number}>(`SELECT count(*) AS n FROM (${notDue})`, now);
+    await db.run(notDue, {now: new Date(ctx.now())});
+    const [count] = await db.all<{n: number}>('SELECT count(*) AS n FROM not_due');
     const filter = new KeyFilter(count?.n ?? 0);
-    for await (const keys of db.stream(notDue, now))
+    for await (const keys of db.stream('SELECT url_key FROM not_due'))
       for (const {url_key} of keys) filter.add(url_key as bigint); // the column of the query
     return filter;
   } finally {

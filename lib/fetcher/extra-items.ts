@@ -3,8 +3,11 @@ import type {WorkItem} from './worklist.ts';
 
 /** Requests that are not of the fetchlist, for the sake of a URL that is (`cause`). */
 
+/** What is told of the URL for whose sake something is asked. */
+export type Cause = Pick<WorkItem, 'url' | 'originUrl' | 'depth' | 'seed'>;
+
 /** For the robots.txt of an origin. Its row names the URL that needed it, by which a resumed fetch finds the origin. */
-export function robotsItem(origin: string, cause: WorkItem): WorkItem {
+export function robotsItem(origin: string, cause: Cause): WorkItem {
   const item = extraItem('robots', `${origin}/robots.txt`, cause);
   return {...item, originUrl: cause.url, robotsOrigin: origin};
 }
@@ -24,11 +27,7 @@ export function hopItem(target: string, from: WorkItem): WorkItem {
   };
 }
 
-function extraItem(
-  kind: WorkItem['kind'],
-  url: string,
-  {originUrl, depth, seed}: Pick<WorkItem, 'originUrl' | 'depth' | 'seed'>,
-): WorkItem {
+function extraItem(kind: WorkItem['kind'], url: string, {originUrl, depth, seed}: Cause): WorkItem {
   return {
     kind,
     url,

@@ -17,9 +17,10 @@ import {delayOf} from './delay.ts';
 import {type FetchHost, originOf} from './hosts.ts';
 import {type Hours, openFrom, parseHours} from './hours.ts';
 import {failedOnTheWay, OutageWatch} from './outage.ts';
+import {hostThatAnswered} from './outage-probe.ts';
 import {mayRedirect} from './outcome.ts';
-import {type HostFigures, hostFigures, progressPoint, standstill} from './progress.ts';
 import type {RateLimit} from './rate.ts';
+import {Reporter, type Standing} from './reporter.ts';
 import {RequestMaker} from './requests.ts';
 import type {FetchEnd, FetcherSettings, StopReason} from './settings.ts';
 import {rateOfAll} from './shared.ts';
@@ -32,8 +33,6 @@ export type {CaptureSink, FetchEnd, FetcherSettings, StopReason} from './setting
 
 const graceMs = 10_000; // chosen: how long running requests may take after a signal
 const mostInARow = 16; // chosen: to open a connection takes about a millisecond, in which no answer is heard
-const progressMs = 250; // chosen: as often as a terminal is worth redrawing
-const figuresMs = 1000; // chosen: beside it the look at 100,000 hosts takes one percent
 const rulesMs = 2500; // with the loop's own tick, a rule by hand holds within five seconds
 const diskCheckMs = 1000; // chosen: a disk does not fill its last gigabyte faster
 
@@ -49,17 +48,14 @@ export class Fetcher {
   readonly #monotonicStart: number;
   readonly #hours: Hours | null;
   readonly #waiter: Waiter;
+  readonly #reporter: Reporter;
   #failure: {readonly error: unknown} | null = null;
   #stop: StopReason | null = null;
   #closing = false;
-  #nextProgress = 0;
   #nextDiskCheck = 0;
   #nextRules = 0;
   #turns = 0;
   #sentInARow = 0;
-  #figures: HostFigures | null = null;
-  #nextFigures = 0;
-  #doneBefore = 0;
 
   constructor(settings: FetcherSettings) {
     const {config, effects} = settings;
@@ -75,6 +71,7 @@ export class Fetcher {
       () => this.now(),
       () => this.#waiter.wake(),
     );
+    this.#reporter = new Reporter(this.work, settings.progress);
     this.#requests = new RequestMaker(settings, this.#rate, () => this.now());
     this.#addresses = new HostAddresses(settings.client, this.work, settings.maxActive);
     this.#waiter = new Waiter(effects, (error) => {
@@ -94,7 +91,7 @@ export class Fetcher {
     effects.signal.addEventListener('abort', onAbort);
     if (effects.signal.aborted) onAbort();
     let ending: Reason | null;
-    this.#doneBefore = this.work.worklist.done;
+    this.#reporter.begin(this.#clockStart);
     try {
       this.work.endings.endResting();
       ending = this.#settings.closed ? 'closed' : await this.#loop();
@@ -109,7 +106,7 @@ export class Fetcher {
       this.#waiter.stop();
       await client.close();
     }
-    this.#report(this.now(), true);
+    this.#reporter.report(this.#standing(this.now()), true);
     return {stopped: this.#stop, counters: this.work.tally.counters, reasons: this.work.tally.reasons};
   }
 
@@ -123,7 +120,7 @@ export class Fetcher {
       if (this.#settings.sink.pressure) await this.#settings.sink.pressure;
       if (now >= this.#nextDiskCheck) await this.#checkDisk(now);
       if (now >= this.#nextRules) await this.#readRules(now);
-      if (now >= this.#nextProgress) this.#report(now, false);
+      if (this.#reporter.isDue(now)) this.#reporter.report(this.#standing(now), false);
       if (this.#outage.since !== null) {
         if (now - this.#outage.since > this.#config.politeness.max_rest) return 'own_network';
         await this.#probe(deadline);
@@ -265,7 +262,7 @@ export class Fetcher {
       this.work.queues.finished(host.queue, host.politeness.nextAllowed);
       return;
     }
-    if (failedOnTheWay(exchange.reason)) {
+    if (failedOnTheWay(exchange)) {
       this.work.queues.hold(host.queue);
       // Nobody is charged yet, but something may have reached the host: the delay holds.
       const free = done.ended + delayOf(host.politeness).delayMs;
@@ -274,7 +271,10 @@ export class Fetcher {
       if (this.#outage.failed(host.name, done, done.ended, own)) this.#outageBegins();
       return;
     }
-    if (exchange.head !== null) this.#settleSuspects();
+    if (exchange.head !== null) {
+      this.#outage.answered(host.name);
+      this.#settleSuspects();
+    }
     this.work.queues.finished(host.queue, this.work.record(done));
     this.work.endings.afterRecord(host, done.ended);
   }
@@ -308,24 +308,44 @@ export class Fetcher {
     this.work.queues.release(host.queue);
   }
 
-  /** In an outage: waits, then asks one host, and sees whether anybody answers. */
+  /** In an outage: waits, then asks a host that answered before, or several, and sees whether anybody answers. */
   async #probe(deadline: number): Promise<void> {
     const until = Math.min(this.now() + this.#outage.pauseMs(), deadline);
     while (this.now() < until && !this.#over() && this.#outage.since !== null)
       await this.#waiter.pause(until - this.now());
     if (this.#over() || this.#outage.since === null || this.now() >= deadline) return;
-    if (this.work.queues.next(this.now()).kind !== 'ready') {
-      const oldest = this.#outage.takeOldest();
-      if (oldest !== undefined) this.#again(oldest);
+    const good = hostThatAnswered(this.work, this.now());
+    if (good !== undefined) {
+      this.#turn(good, this.now());
+      await this.#answersIn();
+      return;
     }
-    // Two turns: the first may be used for the look-up of its address.
-    for (let turns = 0; turns < 2 && this.#outage.since !== null; turns++) {
-      const turn = this.work.queues.next(this.now());
-      if (turn.kind !== 'ready') return;
-      this.#turn(this.work.hosts.of(turn.host), this.now());
-      while ((this.work.queues.active > 0 || this.#addresses.awaited > 0) && !this.#over())
-        await this.#waiter.pause(Infinity);
+    const most = this.#outage.probeHosts();
+    if (this.work.queues.next(this.now()).kind !== 'ready')
+      for (let n = 0; n < most; n++) {
+        const oldest = this.#outage.takeOldest();
+        if (oldest !== undefined) this.#again(oldest);
+      }
+    // Twice: the first turns may be used for the look-ups of addresses.
+    for (let twice = 0; twice < 2 && this.#outage.since !== null; twice++) {
+      for (let n = 0; n < most; n++) {
+        const turn = this.work.queues.next(this.now());
+        if (turn.kind === 'ready') this.#turn(this.work.hosts.of(turn.host), this.now());
+      }
+      await this.#answersIn();
     }
+  }
+
+  /** What the fetch waits for, if for anything. */
+  #standing(now: number): Standing {
+    const outage = this.#outage.since !== null;
+    return {now, outage, open: openFrom(this.#hours, now), free: this.#rate.waitUntil(now)};
+  }
+
+  /** Waits until nothing is asked or looked up. */
+  async #answersIn(): Promise<void> {
+    while ((this.work.queues.active > 0 || this.#addresses.awaited > 0) && !this.#over())
+      await this.#waiter.pause(Infinity);
   }
 
   #over(): boolean {
@@ -362,36 +382,5 @@ export class Fetcher {
     if (free >= this.#config.storage.min_free) return;
     effects.log('warn', 'disk_low', {free_bytes: free, min_free_bytes: this.#config.storage.min_free});
     this.#stopFor('disk');
-  }
-
-  #report(now: number, last: boolean): void {
-    this.#nextProgress = now + progressMs;
-    const {worklist, queues, tally, hosts} = this.work;
-    if (last) this.#figures = null;
-    else if (now >= this.#nextFigures) {
-      this.#figures = hostFigures(hosts, now);
-      this.#nextFigures = now + figuresMs;
-    }
-    const elapsed = (now - this.#clockStart) / 1000;
-    const state = {
-      now,
-      outage: this.#outage.since !== null,
-      open: openFrom(this.#hours, now),
-      free: this.#rate.waitUntil(now),
-      active: queues.active,
-    };
-    this.#settings.progress(
-      progressPoint(
-        {
-          done: worklist.done,
-          listed: worklist.listed,
-          active: queues.active,
-          bytes: tally.counters.body_bytes_total ?? 0,
-        },
-        this.#figures,
-        elapsed > 0 ? (worklist.done - this.#doneBefore) / elapsed : 0,
-        this.#figures === null ? null : standstill({...state, figures: this.#figures}),
-      ),
-    );
   }
 }

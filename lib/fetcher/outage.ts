@@ -3,24 +3,31 @@
  *
  * When many different hosts in a row fail in DNS or connect and none answers in between, it is our own network.
  * A host that fails so is a suspect until somebody answers: only then is the failure charged to it. A failure that
- * is our own by its kind (no descriptors, a proxy that is gone) needs no others beside it.
+ * is our own by its kind (no descriptors, a proxy that is gone) needs no others beside it; one of which a name server
+ * says that the name does not exist is no sign of an outage. Dead hosts may follow one another in a list: those that fail
+ * again after an outage in which somebody answered make no new one.
  */
+import type {Exchange} from '../http/exchange.ts';
 import type {Reason} from '../schema/reason.ts';
 
 const ofTheWay: ReadonlySet<Reason> = new Set<Reason>(['dns', 'connect', 'connect_timeout', 'own_network']);
 
 /** Failures that an outage of our own network would look like. */
-export function failedOnTheWay(reason: Reason | null): boolean {
-  return reason !== null && ofTheWay.has(reason);
+export function failedOnTheWay({reason, nameUnknown}: Pick<Exchange, 'reason' | 'nameUnknown'>): boolean {
+  return reason !== null && ofTheWay.has(reason) && nameUnknown !== true;
 }
 
 /** First pause before a probe, and the longest, in ms. Chosen: a router restarts within minutes. */
 const firstPauseMs = 5_000;
 const longestPauseMs = 60_000;
+/** Most hosts asked in one probe. Chosen: with it a thousand dead hosts hide a living one for a quarter of an hour at most. */
+const mostProbed = 64;
 
 export class OutageWatch<T> {
   readonly #hosts: number;
   readonly #suspects: {readonly host: string; readonly failure: T}[] = [];
+  /** Hosts that failed in an outage and have not answered since. */
+  readonly #askedAgain = new Set<string>();
   #since: number | null = null;
   #probes = 0;
 
@@ -49,7 +56,8 @@ export class OutageWatch<T> {
 
   #isMany(): boolean {
     if (this.#suspects.length < this.#hosts) return false;
-    return new Set(this.#suspects.map((suspect) => suspect.host)).size >= this.#hosts;
+    const hosts = new Set(this.#suspects.map(({host}) => host).filter((host) => !this.#askedAgain.has(host)));
+    return hosts.size >= this.#hosts;
   }
 
   /** Pause before the next probe. */
@@ -57,16 +65,29 @@ export class OutageWatch<T> {
     return Math.min(firstPauseMs * 2 ** Math.min(this.#probes++, 10), longestPauseMs);
   }
 
+  /** How many hosts to ask in this probe, where none is known to have answered before: twice as many each time. */
+  probeHosts(): number {
+    return Math.min(2 ** Math.max(0, this.#probes - 1), mostProbed);
+  }
+
+  /** A host has answered: the next time that it fails counts again. */
+  answered(host: string): void {
+    this.#askedAgain.delete(host);
+  }
+
   /** Somebody answered, or the fetch ends: the suspects, and whether they are to be charged. */
   settle(): {failures: T[]; charged: boolean} {
-    const failures = this.#suspects.splice(0).map((suspect) => suspect.failure);
+    const suspects = this.#suspects.splice(0);
     const charged = this.#since === null;
     this.#since = null;
-    return {failures, charged};
+    if (!charged) for (const {host} of suspects) this.#askedAgain.add(host);
+    return {failures: suspects.map(({failure}) => failure), charged};
   }
 
   /** Takes the suspect that failed first, to probe with it. */
   takeOldest(): T | undefined {
-    return this.#suspects.shift()?.failure;
+    const oldest = this.#suspects.shift();
+    if (oldest !== undefined) this.#askedAgain.add(oldest.host);
+    return oldest?.failure;
   }
 }

@@ -236,6 +236,12 @@ export class FetchQueues {
     this.#places.total.freed();
   }
 
+  /** May one more request of the host run now? */
+  hasPlace(host: HostQueue): boolean {
+    if (host.held || host.parkedAt !== null || host.active >= host.maxActive) return false;
+    return !this.#places.total.full && !fullGroup(host);
+  }
+
   /** Sets the time of a host's next turn. */
   allow(host: HostQueue, nextAllowed: number): void {
     host.nextAllowed = nextAllowed;

@@ -6,7 +6,7 @@ import type {Exchange} from '../http/exchange.ts';
 import type {Reason} from '../schema/reason.ts';
 import {identify} from '../url/keys.ts';
 import {withCrawlDelay} from './delay.ts';
-import {robotsItem} from './extra-items.ts';
+import {type Cause, robotsItem} from './extra-items.ts';
 import {type FetchHost, originOf} from './hosts.ts';
 import {header, type Outcome} from './outcome.ts';
 import type {RobotsAnswer} from './robots-desk.ts';
@@ -42,7 +42,7 @@ export class RobotsTurns {
   }
 
   /** Puts the robots.txt of an origin before all else of its host. @param cause the URL that needs it */
-  queue(host: FetchHost, origin: string, cause: WorkItem): void {
+  queue(host: FetchHost, origin: string, cause: Cause): void {
     this.#state.robots.setAsked(origin, host.hostKey, 'queued');
     this.#push(host, robotsItem(origin, cause));
   }

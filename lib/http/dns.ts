@@ -39,6 +39,7 @@ const maxEntries = 100_000;
 interface Entry {
   readonly addresses: readonly string[];
   readonly failure: string | undefined;
+  readonly nameUnknown?: boolean;
   readonly expires: number;
   turns: number;
 }
@@ -71,7 +72,7 @@ export class DnsCache {
     const cached = this.#entries.get(key);
     const usable = cached !== undefined && cached.expires > started && !fresh;
     const entry = usable ? cached : await this.#ask(key);
-    if (entry.failure !== undefined) throw new ExchangeFailure('dns', entry.failure);
+    if (entry.failure !== undefined) throw new ExchangeFailure('dns', entry.failure, entry.nameUnknown);
     const turn = entry.turns;
     entry.turns += 1;
     return {
@@ -109,7 +110,8 @@ export class DnsCache {
       };
     } catch (error) {
       const expires = this.#options.monotonic() + failureTtlMs;
-      return {addresses: [], failure: `${key}: ${wordsOf(error)}`, expires, turns: 0};
+      const nameUnknown = ['ENOTFOUND', 'ENODATA'].includes(systemCode(error) ?? '');
+      return {addresses: [], failure: `${key}: ${wordsOf(error)}`, nameUnknown, expires, turns: 0};
     }
   }
 }

@@ -9,13 +9,17 @@ import type {Reason} from '../schema/reason.ts';
 export class ExchangeFailure extends Error {
   readonly reason: Reason;
 
-  constructor(reason: Reason, detail: string) {
+  /** With `dns`: a name server was reached, and says that there is no such name, or no address of it. */
+  readonly nameUnknown: boolean;
+
+  constructor(reason: Reason, detail: string, nameUnknown = false) {
     const {stackTraceLimit} = Error;
     Error.stackTraceLimit = 0;
     super(detail);
     Error.stackTraceLimit = stackTraceLimit;
     this.name = 'ExchangeFailure';
     this.reason = reason;
+    this.nameUnknown = nameUnknown;
   }
 }
 
