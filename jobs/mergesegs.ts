@@ -1,6 +1,9 @@
 import {CrawlError} from '../lib/errors.ts';
 import type {FileRef, SegmentInfo} from '../lib/store/manifest-types.ts';
 import type {Snapshot} from '../lib/store/store.ts';
+import {urlPolicy} from '../lib/url/normalize.ts';
+import {readPolicyTexts} from './config/policy-texts.ts';
+import {heldPolicy} from './config/url-policy.ts';
 import {
   compactBuckets,
   compactionEdit,
@@ -20,6 +23,7 @@ import {
   type MergedSegment,
   type MergesegsParams,
   mergeSegments,
+  type PartFiles,
   type SourceSegment,
 } from './mergesegs/task.ts';
 import {checkCondition, describedCaptures} from './read/capture-where.ts';
@@ -40,15 +44,28 @@ export const mergesegs = defineJob({
       kind: 'text',
       doc: 'SQL condition over captures and their current parse: only these are kept.',
     },
+    filter: {
+      kind: 'flag',
+      default: false,
+      doc: 'Leave out the captures that the scope of today refuses.',
+    },
+    normalize: {
+      kind: 'flag',
+      default: false,
+      doc: 'Give URLs the form that the url settings of today give, as crawl rekey does in the crawldb.',
+    },
     slice: {kind: 'count', doc: 'Make segments of so many captures each, in order of time.'},
   },
   locks: () => ['crawldb', 'fetching'],
 
-  async plan({segments, all, where, slice}, effects) {
-    const {snapshot, config, now, log} = effects;
+  async plan({segments, all, where, filter, normalize, slice}, effects) {
+    const {snapshot, store, config, now, log} = effects;
     if (slice === 0) throw new CrawlError('USAGE', '--slice 0: a slice has at least one capture');
     const ids = segments.length > 0 ? [...new Set(segments)].sort() : snapshot.segments;
-    if (ids.length === 0 || (ids.length === 1 && where === undefined && slice === undefined)) {
+    if (
+      ids.length === 0 ||
+      (ids.length === 1 && where === undefined && slice === undefined && !filter && !normalize)
+    ) {
       log('info', 'nothing_to_merge', {segments: ids});
       return undefined;
     }
@@ -63,6 +80,8 @@ export const mergesegs = defineJob({
         await db.close();
       }
     }
+    const texts = filter || normalize ? await readPolicyTexts(config, store.dir) : undefined;
+    if (texts !== undefined) heldPolicy(snapshot, urlPolicy(config.url, texts.urlRules));
     const sources: SourceSegment[] = [];
     for (const id of ids) sources.push(await sourceOf(snapshot, id));
     const params: MergesegsParams = {
@@ -75,17 +94,29 @@ export const mergesegs = defineJob({
       parse: snapshot.segment(ids.at(-1)!).current ?? null,
       all,
       where: where ?? null,
+      rules:
+        texts === undefined
+          ? null
+          : {
+              filter,
+              normalize,
+              config: {url: config.url, scope: config.scope, links: config.links},
+              texts,
+            },
       slice: slice ?? 0,
       now: now(),
       revision: nextRevision(snapshot),
       database: databaseParams(config),
     };
     const counts = await countFiles(snapshot);
+    const seeds = filter ? await snapshot.files('seeds') : [];
     return {
       base: snapshot.manifest.number,
       now: params.now,
       segment: ids.at(-1)!,
-      tasks: [{stage: 0, part: 0, inputs: [...crawldb, ...captures, ...counts], params: {...params}}],
+      tasks: [
+        {stage: 0, part: 0, inputs: [...crawldb, ...captures, ...counts, ...seeds], params: {...params}},
+      ],
       facts: {
         crawldb,
         inlinks: await inlinksSlot(snapshot),
@@ -189,23 +220,16 @@ function checkSegments(snapshot: Snapshot, ids: readonly string[]): void {
     'links are not in the linkdb yet',
     'Run: crawl invertlinks',
   );
-  refuse(
-    ids.filter((id) =>
-      Object.keys(snapshot.manifest.slots).some((slot) => slot.startsWith(`segments/${id}/extract`)),
-    ),
-    'rows of extractors cannot be moved',
-    'Merge before the extractors run, or leave these segments out.',
-  );
 }
 
 /** A segment's files, by what becomes of them. */
 async function sourceOf(snapshot: Snapshot, id: string): Promise<SourceSegment> {
-  const parses: Record<string, {parse: readonly FileRef[]; outlinks: readonly FileRef[]}> = {};
+  const parts: PartFiles[] = [];
   for (const slot of Object.keys(snapshot.manifest.slots).sort()) {
-    const [, name] = new RegExp(`^segments/${id}/parse/([^/]+)$`).exec(slot) ?? [];
-    if (name === undefined) continue;
-    const outlinks = await snapshot.files(`segments/${id}/outlinks/${name}`);
-    parses[name] = {parse: await snapshot.files(slot), outlinks};
+    const of = new RegExp(`^segments/${id}/(parse|outlinks|(?:extract|extractions)/[^/]+)/([^/]+)$`).exec(
+      slot,
+    );
+    if (of !== null) parts.push({part: of[1]!, parse: of[2]!, files: await snapshot.files(slot)});
   }
   const files = (part: string) => snapshot.files(`segments/${id}/${part}`);
   return {
@@ -214,7 +238,7 @@ async function sourceOf(snapshot: Snapshot, id: string): Promise<SourceSegment> 
     fetchlist: await files('fetchlist'),
     fetch: await files('fetch'),
     content: await files('content'),
-    parses,
+    parts,
   };
 }
 

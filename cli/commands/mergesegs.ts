@@ -12,6 +12,7 @@ export const command = defineCommand({
     'Of each URL the newest capture stays, and the newest with a payload; --all keeps all. Parses and links stay with',
     'their captures. The result takes the place and the name of the newest segment, slices those of the newest ones; the',
     'others go. All segments must be fetched, and those that are merged applied. The crawldb keeps what it knows.',
+    '--filter and --normalize apply the rules of today to captures; after changed url settings run crawl rekey first.',
   ].join('\n'),
   examples: [
     ['crawl mergesegs', 'all segments into one'],

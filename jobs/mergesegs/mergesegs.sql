@@ -2,6 +2,52 @@
 -- captures (fetch, of all segments), crawldb, fetchlist and content of the segments that are merged. Table chosen
 -- (segment): those. View file_row: a file of theirs, with the place of each row in it as file_row_number.
 
+-- step: urls
+-- URLs of captures and fetchlists, in their present form.
+SELECT host_key, url_key, url FROM captures UNION SELECT host_key, url_key, url FROM fetchlist
+
+-- step: forms
+-- Captures and lines under the URLs of today. Table form.
+CREATE OR REPLACE VIEW captures AS
+SELECT c.* REPLACE (
+  coalesce(m.host_key, c.host_key) AS host_key, coalesce(m.url_key, c.url_key) AS url_key, coalesce(m.url, c.url) AS url,
+  coalesce(m.url_host_name, c.url_host_name) AS url_host_name,
+  coalesce(m.url_host_registered_domain, c.url_host_registered_domain) AS url_host_registered_domain
+)
+FROM "fetch" c LEFT JOIN form m ON m.old_host_key = c.host_key AND m.old_url_key = c.url_key;
+
+CREATE VIEW list_line AS
+SELECT f.* REPLACE (
+  coalesce(m.host_key, f.host_key) AS host_key, coalesce(m.url_key, f.url_key) AS url_key
+)
+FROM fetchlist f LEFT JOIN form m ON m.old_host_key = f.host_key AND m.old_url_key = f.url_key;
+
+-- step: scoped
+-- URLs of the captures of these segments, with what the scope asks about. Views: crawldb, seeds.
+WITH seed_fact AS (
+  SELECT url AS seed, arg_max(scope, injected_time) AS scope
+  FROM seeds WHERE outcome IN ('added', 'updated')
+  GROUP BY url
+), asked AS (
+  SELECT DISTINCT host_key, url_key, url FROM captures SEMI JOIN chosen USING (segment) WHERE kind <> 'robots'
+)
+SELECT
+  a.host_key, a.url_key, a.url, c.depth, c.hop_type, c.discovered_from, f.scope,
+  CASE WHEN c.sitemap_depth IS NULL THEN c.seed END AS seed
+FROM asked a
+LEFT JOIN crawldb c USING (host_key, url_key)
+LEFT JOIN seed_fact f ON f.seed = c.seed
+
+-- step: accepted
+-- Those that are not refused; a robots.txt stays as long as something of its host does. Table refused.
+CREATE VIEW accepted AS
+WITH page AS (
+  SELECT segment, capture_id, host_key FROM captures ANTI JOIN refused USING (host_key, url_key) WHERE kind <> 'robots'
+)
+SELECT segment, capture_id FROM page
+UNION ALL
+SELECT segment, capture_id FROM captures SEMI JOIN page USING (host_key) WHERE kind = 'robots';
+
 -- step: unchanged
 -- What a 304 speaks of: it names a digest, and the newest payload of that URL before it that has it is meant.
 CREATE TABLE unchanged AS
@@ -115,7 +161,7 @@ WITH wanted AS (
 SELECT
   w.host_key, w.url_key, any_value(w.name) AS name,
   coalesce(max(f.segment) FILTER (f.segment = w.segment), max(f.segment)) AS segment
-FROM fetchlist f JOIN wanted w USING (host_key, url_key)
+FROM list_line f JOIN wanted w USING (host_key, url_key)
 GROUP BY ALL
 ORDER BY segment;
 
@@ -135,9 +181,11 @@ ORDER BY place
 
 -- step: lines
 SELECT min(f.file_row_number) AS place, any_value(l.name) AS name
-FROM file_row f JOIN line l USING (host_key, url_key)
+FROM file_row f
+LEFT JOIN form m ON m.old_host_key = f.host_key AND m.old_url_key = f.url_key
+JOIN line l ON l.host_key = coalesce(m.host_key, f.host_key) AND l.url_key = coalesce(m.url_key, f.url_key)
 WHERE l.segment = $segment
-GROUP BY host_key, url_key
+GROUP BY l.host_key, l.url_key
 ORDER BY place
 
 -- step: listed

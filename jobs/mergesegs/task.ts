@@ -1,11 +1,14 @@
 import {newSegmentIds} from '../../lib/crawldb/segment-id.ts';
+import {tableOf} from '../../lib/extract/declaration.ts';
 import {content} from '../../lib/schema/content.ts';
+import {extractions} from '../../lib/schema/extractions.ts';
 import {fetch} from '../../lib/schema/fetch.ts';
 import {fetchlist} from '../../lib/schema/fetchlist.ts';
 import {outlinks} from '../../lib/schema/outlinks.ts';
 import {parse} from '../../lib/schema/parse.ts';
-import type {Table} from '../../lib/schema/table.ts';
+import type {Row, Table} from '../../lib/schema/table.ts';
 import type {Database} from '../../lib/store/duckdb.ts';
+import {declarationOf} from '../../lib/store/extract-views.ts';
 import type {FileRef} from '../../lib/store/manifest-types.ts';
 import {bindNumbered, bindTables} from '../../lib/store/views.ts';
 import {
@@ -18,9 +21,14 @@ import {
 import type {Task, TaskContext, TaskResult} from '../job.ts';
 import {describedCaptures} from '../read/capture-where.ts';
 import {readSql} from '../runner/sql-file.ts';
+import {askScope, inNewForm, readForms, type UrlRules} from './forms.ts';
 import {type KeptRow, SegmentsWriter} from './writer.ts';
 
 const sql = readSql(import.meta.url, './mergesegs.sql', [
+  'urls',
+  'forms',
+  'scoped',
+  'accepted',
   'unchanged',
   'kept',
   'payload',
@@ -35,6 +43,15 @@ const sql = readSql(import.meta.url, './mergesegs.sql', [
   'totals',
 ]);
 
+/** Files of a parse, or of what stands beside one. */
+export interface PartFiles {
+  /** `parse`, `outlinks`, `extract/NAME` or `extractions/NAME`. */
+  readonly part: string;
+  /** Name of the parse. */
+  readonly parse: string;
+  readonly files: readonly FileRef[];
+}
+
 /** A segment that is merged, with its files. Plain data. */
 export interface SourceSegment {
   readonly id: string;
@@ -42,9 +59,7 @@ export interface SourceSegment {
   readonly fetchlist: readonly FileRef[];
   readonly fetch: readonly FileRef[];
   readonly content: readonly FileRef[];
-  readonly parses: Readonly<
-    Record<string, {readonly parse: readonly FileRef[]; readonly outlinks: readonly FileRef[]}>
-  >;
+  readonly parts: readonly PartFiles[];
 }
 
 export interface MergesegsParams {
@@ -59,6 +74,8 @@ export interface MergesegsParams {
   readonly parse: string | null;
   readonly all: boolean;
   readonly where: string | null;
+  /** --filter and --normalize; null for neither. */
+  readonly rules: UrlRules | null;
   /** Captures a slice; 0 for one slice. */
   readonly slice: number;
   readonly now: number;
@@ -77,15 +94,15 @@ export interface MergedSegment {
 export async function mergeSegments(task: Task, ctx: TaskContext): Promise<TaskResult> {
   const params = task.params as unknown as MergesegsParams; // made by plan
   const inputs = task.inputs.filter(({table}) => table !== 'inlinks');
-  const tables = ['crawldb', 'fetch', 'parse', ...countTables] as const;
+  const tables = ['crawldb', 'fetch', 'parse', 'seeds', ...countTables] as const;
   const db = await openTaskDatabase({...task, inputs}, ctx, params.database, tables);
   try {
     const parts = (part: 'fetchlist' | 'content') => params.sources.flatMap((source) => source[part]);
     const sources = {fetchlist: parts('fetchlist'), content: parts('content')};
     await bindTables(db, ctx.store, sources, {asViews: true});
-    const names = await choose(db, params);
-    const writer = new SegmentsWriter(ctx, params.versions);
-    await copyAll(db, ctx, params, writer);
+    const names = await choose(db, ctx, params);
+    const writer = new SegmentsWriter(ctx, {versions: params.versions, whole: wholeParts(params)});
+    await copyAll(db, ctx, params, names.at(-1)!, writer);
     await redirectOthers(db, ctx, params, writer);
     await db.run(sql.delta);
     const {files} = await writeDelta(db, ctx, params.revision);
@@ -104,13 +121,18 @@ export async function mergeSegments(task: Task, ctx: TaskContext): Promise<TaskR
 }
 
 /** Makes the tables of mergesegs.sql; the names of the segments that come out, in order of slice. */
-async function choose(db: Database, params: MergesegsParams): Promise<readonly string[]> {
-  const {sources, where, all, slice, existing, now} = params;
+async function choose(db: Database, ctx: TaskContext, params: MergesegsParams): Promise<readonly string[]> {
+  const {sources, where, all, slice, existing, now, rules} = params;
   const chosen = await rowsTable(db, 'chosen', {segment: {type: 'text'}});
   await chosen.insert(sources.map(({id}) => ({segment: id})));
+  await readForms(db, ctx, sql.urls, rules);
+  await db.run(rules?.normalize === true ? sql.forms : 'CREATE VIEW list_line AS FROM fetchlist');
+  if (rules?.filter === true) await askScope(db, ctx, sql.scoped, rules);
+  if (rules !== null) await db.run(sql.accepted);
+  const accepted = rules === null ? '' : 'SEMI JOIN accepted USING (segment, capture_id)';
   const condition = where === null ? '' : ` WHERE (${where}\n)`;
   await db.run(
-    `CREATE VIEW candidate AS SELECT * FROM (${describedCaptures}) SEMI JOIN chosen USING (segment)${condition}`,
+    `CREATE VIEW candidate AS SELECT * FROM (${describedCaptures}) SEMI JOIN chosen USING (segment) ${accepted}${condition}`,
   );
   await db.run(sql.unchanged);
   await db.run(sql.kept, {all, slice});
@@ -130,29 +152,68 @@ async function choose(db: Database, params: MergesegsParams): Promise<readonly s
 async function copyAll(
   db: Database,
   ctx: TaskContext,
-  {sources, parse: current}: MergesegsParams,
+  params: MergesegsParams,
+  newest: string,
   writer: SegmentsWriter,
 ): Promise<void> {
+  const {sources} = params;
+  const inForm = inNewForm(params.rules);
   for (const [done, source] of sources.toReversed().entries()) {
     ctx.signal.throwIfAborted();
     const kept = (query: string, table: Table, file: FileRef) =>
       keptRows(db, ctx, query, source.id, table, file);
-    for (const file of source.fetchlist) await writer.copyList(file, kept(sql.lines, fetchlist, file));
+    for (const file of source.fetchlist)
+      await writer.copyList(file, kept(sql.lines, fetchlist, file), inForm);
     for (const file of source.fetch)
-      await writer.copy(fetch, 'fetch', file, kept(sql.captures, fetch, file), payloadAt);
+      await writer.copy(fetch, 'fetch', file, kept(sql.captures, fetch, file), (to, row) => ({
+        ...inForm(row),
+        ...payloadAt(to),
+      }));
     for (const file of source.content)
       await writer.copy(content, 'content', file, kept(sql.payloads, content, file));
-    for (const [name, files] of Object.entries(source.parses)) {
-      if (name === current && name !== source.current) continue; // another one takes its place
-      const to = name === source.current ? current! : name;
-      const named = () => ({parse_id: to});
-      for (const file of files.parse)
-        await writer.copy(parse, `parse/${to}`, file, kept(sql.captures, parse, file), named);
-      for (const file of files.outlinks)
-        await writer.copy(outlinks, `outlinks/${to}`, file, kept(sql.captures, outlinks, file), named);
+    for (const {part, parse: name, files} of source.parts) {
+      const to = parseAfter(params, source, name);
+      if (to === undefined) continue;
+      for (const file of files) {
+        const table = tableOfPart(part, file);
+        const {fetch_version: _, ...facts} = part.startsWith('extract') ? (file.facts ?? {}) : {};
+        await writer.write(table, `segments/${newest}/${part}/${to}`, [], facts);
+        const change = (_to: KeptRow, row: Row<Table>) => ({...inForm(row), parse_id: to});
+        await writer.copy(table, `${part}/${to}`, file, kept(sql.captures, table, file), change, facts);
+      }
     }
     ctx.progress({done: done + 1, total: sources.length, unit: 'segments'});
   }
+}
+
+/** The name of a parse from now on; undefined for a side parse whose name the current one has now. */
+function parseAfter(
+  {parse: current}: MergesegsParams,
+  source: SourceSegment,
+  name: string,
+): string | undefined {
+  if (name === source.current) return current!;
+  return name === current ? undefined : name;
+}
+
+/** `parse`, `outlinks`, `extractions/NAME`, or the table that an extractor has declared. */
+function tableOfPart(part: string, file: FileRef): Table {
+  if (part === 'parse') return parse;
+  if (part === 'outlinks') return outlinks;
+  return part.startsWith('extractions/') ? extractions : tableOf(declarationOf(file));
+}
+
+/** Parts that every segment has, and of all its captures. */
+function wholeParts(params: MergesegsParams): ReadonlySet<string> {
+  const counts = new Map<string, number>();
+  for (const source of params.sources)
+    for (const {part, parse: name, files} of source.parts) {
+      const to = parseAfter(params, source, name);
+      const version = params.versions[source.id];
+      const all = files.every(({facts}) => facts?.fetch_version === version && facts?.where === undefined);
+      if (to !== undefined && all) counts.set(`${part}/${to}`, (counts.get(`${part}/${to}`) ?? 0) + 1);
+    }
+  return new Set([...counts].filter(([, n]) => n === params.sources.length).map(([part]) => part));
 }
 
 const payloadAt = ({holder}: KeptRow) => ({content_segment: holder ?? null});

@@ -25,9 +25,18 @@ const fileBytes = 256 * 2 ** 20;
 const fileRows = 1_000_000;
 
 interface OpenFile {
+  readonly slot: string;
   readonly file: TableFile<Table>;
+  facts: NonNullable<FileRef['facts']>;
   rows: number;
   bytes: number;
+}
+
+export interface WriterRules {
+  /** Versions of the slots `segments/ID/fetch` so far. */
+  readonly versions: Readonly<Record<string, number>>;
+  /** Parts, as `parse/NAME`, that have all captures of all segments that are merged. */
+  readonly whole: ReadonlySet<string>;
 }
 
 /**
@@ -36,15 +45,14 @@ interface OpenFile {
  */
 export class SegmentsWriter {
   readonly #ctx: TaskContext;
-  readonly #versions: Readonly<Record<string, number>>;
+  readonly #rules: WriterRules;
   readonly #open = new Map<string, OpenFile>();
   readonly #slots: Record<string, FileRef[]> = {};
   readonly #ranks = new Map<string, number>();
 
-  /** @param versions of the slots `segments/ID/fetch` so far */
-  constructor(ctx: TaskContext, versions: Readonly<Record<string, number>>) {
+  constructor(ctx: TaskContext, rules: WriterRules) {
     this.#ctx = ctx;
-    this.#versions = versions;
+    this.#rules = rules;
   }
 
   /**
@@ -52,13 +60,15 @@ export class SegmentsWriter {
    *
    * @param part as `fetch` or `parse/NAME`
    * @param kept in order of place
+   * @param facts to keep with the file; rows of files with other facts lie in another one
    */
   async copy<T extends Table>(
     table: T,
     part: string,
     file: FileRef,
     kept: AsyncIterable<readonly KeptRow[]>,
-    change: (kept: KeptRow) => Partial<Row<T>> = () => ({}),
+    change: (kept: KeptRow, row: Row<T>) => Partial<Row<T>> = () => ({}),
+    facts: NonNullable<FileRef['facts']> = {},
   ): Promise<void> {
     const places = new Places(kept);
     try {
@@ -69,11 +79,11 @@ export class SegmentsWriter {
         for (const to of await places.before(first + rows.length)) {
           const row = rows[to.place - first] as Row<T>;
           const list = groups.get(to.name) ?? [];
-          list.push({...row, segment: to.name, ...change(to)});
+          list.push({...row, segment: to.name, ...change(to, row)});
           groups.set(to.name, list);
         }
         first += rows.length;
-        for (const [name, list] of groups) await this.#write(table, `segments/${name}/${part}`, list);
+        for (const [name, list] of groups) await this.write(table, `segments/${name}/${part}`, list, facts);
       }
     } finally {
       await places.close();
@@ -81,32 +91,49 @@ export class SegmentsWriter {
   }
 
   /** Lines of a fetchlist, numbered anew. */
-  async copyList(file: FileRef, kept: AsyncIterable<readonly KeptRow[]>): Promise<void> {
-    await this.copy(fetchlist, 'fetchlist', file, kept, ({name}) => {
+  async copyList(
+    file: FileRef,
+    kept: AsyncIterable<readonly KeptRow[]>,
+    change: (row: Row<typeof fetchlist>) => Partial<Row<typeof fetchlist>>,
+  ): Promise<void> {
+    await this.copy(fetchlist, 'fetchlist', file, kept, ({name}, row) => {
       const rank = (this.#ranks.get(name) ?? 0) + 1;
       this.#ranks.set(name, rank);
-      return {partition: 0, rank};
+      return {...change(row), partition: 0, rank};
     });
   }
 
-  async #write<T extends Table>(table: T, slot: string, rows: readonly Row<T>[]): Promise<void> {
-    let open = this.#open.get(slot);
+  /** Adds rows to a slot, which has a file from then on. */
+  async write<T extends Table>(
+    table: T,
+    slot: string,
+    rows: readonly Row<T>[],
+    {planned_time, ...facts}: NonNullable<FileRef['facts']> = {},
+  ): Promise<void> {
+    const key = `${slot} ${JSON.stringify(facts)}`;
+    let open = this.#open.get(key);
     if (open === undefined) {
-      open = {file: await this.#ctx.store.create<Table>(table, slot), rows: 0, bytes: 0};
-      this.#open.set(slot, open);
+      open = {slot, file: await this.#ctx.store.create<Table>(table, slot), facts, rows: 0, bytes: 0};
+      this.#open.set(key, open);
     }
+    if (planned_time !== undefined)
+      open.facts = {
+        ...facts,
+        planned_time: Math.max(Number(planned_time), Number(open.facts.planned_time ?? 0)),
+      };
     await open.file.write(rows);
     open.rows += rows.length;
     for (const row of rows) open.bytes += Number(row.content_length ?? 0);
     if (open.rows >= fileRows || (table.name === content.name && open.bytes >= fileBytes))
-      await this.#end(slot, open);
+      await this.#end(key, open);
   }
 
-  async #end(slot: string, {file}: OpenFile): Promise<void> {
-    this.#open.delete(slot);
-    const [, id, part] = slot.split('/');
-    const fetchVersion = (this.#versions[id!] ?? 0) + 1;
-    const done = await file.close(part === 'parse' ? {fetch_version: fetchVersion} : undefined);
+  async #end(key: string, {slot, file, facts}: OpenFile): Promise<void> {
+    this.#open.delete(key);
+    const [, id, ...part] = slot.split('/');
+    const fetchVersion = (this.#rules.versions[id!] ?? 0) + 1;
+    const whole = this.#rules.whole.has(part.join('/'));
+    const done = await file.close({...facts, ...(whole && {fetch_version: fetchVersion})});
     this.#slots[slot] = [...(this.#slots[slot] ?? []), done];
   }
 
@@ -127,8 +154,8 @@ export class SegmentsWriter {
     ];
     if (current !== null) parts.push([parse, `parse/${current}`], [outlinks, `outlinks/${current}`]);
     for (const name of names)
-      for (const [table, part] of parts) await this.#write(table, `segments/${name}/${part}`, []);
-    for (const [slot, open] of this.#open) await this.#end(slot, open);
+      for (const [table, part] of parts) await this.write(table, `segments/${name}/${part}`, []);
+    for (const [key, open] of this.#open) await this.#end(key, open);
     return this.#slots;
   }
 }

@@ -66,7 +66,7 @@ export function extractViews(tables: readonly ExtractTable[], path: FilePath): s
 }
 
 /** The declaration that a file's rows were made by. */
-function declarationOf(file: FileRef): Declaration {
+export function declarationOf(file: FileRef): Declaration {
   return JSON.parse(String(file.facts?.declaration)) as Declaration; // put there by the parse
 }
 

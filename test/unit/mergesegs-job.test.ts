@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import {cp} from 'node:fs/promises';
 import {type TestContext, test} from 'node:test';
 import {drop} from '../../jobs/drop.ts';
 import {generate} from '../../jobs/generate.ts';
@@ -97,113 +98,6 @@ const states = async (crawl: JobHarness) =>
   (await crawl.crawldb()).map(({revision: _, fetch_segment: _f, last_success_segment: _l, ...row}) => row);
 const links = (crawl: JobHarness) => crawl.sql('SELECT source_url, target_url FROM linkdb ORDER BY ALL');
 
-test('segments become one: of each URL the newest capture and the newest payload stay, and nothing points at what is gone', async (t) => {
-  const {crawl, segments} = await rounds(t, 3);
-  const [before, linked] = [await states(crawl), await links(crawl)];
-  const report = await crawl.run(mergesegs, defaultOptions(mergesegs));
-  await checkStatistics(crawl);
-  assert.deepEqual((await crawl.head()).segments, [segments[2]]);
-  const kept = await captures(crawl, segments);
-  assert.deepEqual(kept, [
-    '/ 3 success',
-    '/between 2 success',
-    '/between 3 notmodified',
-    '/emptied 2 success',
-    '/emptied 3 success',
-    '/fails 2 success',
-    '/fails 3 retry',
-    '/once 3 success',
-    '/only/1 3 success',
-    '/only/2 3 success',
-    '/same 3 success',
-    '/unchanged 2 success',
-    '/unchanged 3 notmodified',
-  ]);
-  assert.equal(report.counters.captures_kept_total, kept.length);
-  assert.deepEqual(await dangling(crawl), []);
-  assert.deepEqual(await states(crawl), before);
-  assert.deepEqual(await links(crawl), linked);
-  assert.deepEqual(
-    await crawl.sql('SELECT url FROM fetchlist ORDER BY url'),
-    await crawl.sql('SELECT DISTINCT url FROM captures ORDER BY url'),
-  );
-  assert.deepEqual(
-    await crawl.sql('SELECT count(*) AS n, max(rank) AS most, min(rank) AS least FROM fetchlist'),
-    [{n: 9, most: 9, least: 1}],
-  );
-  const [stored] = await crawl.sql<{n: number}>('SELECT count(*) AS n FROM content');
-  assert.equal(stored?.n, 9);
-  assert.equal((await crawl.run(mergesegs, defaultOptions(mergesegs))).outcome, 'nothing');
-  assert.equal((await crawl.run(updatedb, defaultOptions(updatedb))).outcome, 'nothing');
-  assert.equal((await crawl.run(invertlinks, defaultOptions(invertlinks))).outcome, 'nothing');
-  // The crawl goes on
-  await round(crawl, 4);
-  assert.deepEqual(await dangling(crawl), []);
-});
-
-test('a part of the segments: payloads that others share stay, --all keeps every capture, conditions and slices', async (t) => {
-  const {crawl, segments} = await rounds(t, 3);
-  const [first, second, third] = segments as [string, string, string];
-  // The third found its copy of a page stored in the first
-  const rows = await crawl.sql<Capture>(`SELECT * FROM captures WHERE segment = '${third}'`);
-  const shared = rows.map((row) => (row.url === same ? {...row, content_segment: first} : row));
-  await commitRows(crawl, [
-    {slot: `segments/${third}/fetch`, table: 'fetch', rows: shared},
-    {slot: `segments/${third}/content`, table: 'content', rows: await contentBut(crawl, third, rows)},
-  ]);
-  const before = await captures(crawl, segments);
-  await crawl.run(mergesegs, {...defaultOptions(mergesegs), segments: [second, first], all: true});
-  assert.deepEqual((await crawl.head()).segments, [second, third]);
-  assert.deepEqual(await captures(crawl, segments), before);
-  assert.deepEqual(await dangling(crawl), []);
-  const [capture] = await crawl.sql<Capture>(
-    `SELECT * FROM captures WHERE segment = '${third}' AND url = '${same}'`,
-  );
-  assert.equal(capture?.content_segment, second);
-  // Nothing of it can be dropped by mistake
-  await assert.rejects(crawl.run(drop, {segment: [second], force: true}), /refer to/);
-
-  await assert.rejects(
-    crawl.run(mergesegs, {...defaultOptions(mergesegs), where: 'no_such_column = 1'}),
-    /no_such_column/,
-  );
-  await assert.rejects(crawl.run(mergesegs, {...defaultOptions(mergesegs), slice: 0}), /at least one/);
-  const cut = await crawl.run(mergesegs, {
-    ...defaultOptions(mergesegs),
-    where: `NOT contains(url, '/only/') AND parse_status IS NOT NULL`,
-    slice: 2,
-  });
-  assert.deepEqual(await captures(crawl, segments), [
-    '/ 3 success',
-    '/between 2 success',
-    '/emptied 2 success',
-    '/emptied 3 success',
-    '/fails 2 success',
-    '/once 3 success',
-    '/same 3 success',
-    '/unchanged 2 success',
-  ]);
-  const sizes = await crawl.sql<{segment: string; n: number}>(
-    'SELECT segment, count(*) AS n FROM captures GROUP BY segment ORDER BY segment',
-  );
-  assert.deepEqual(
-    sizes.map(({n}) => n),
-    [2, 2, 2, 2],
-  );
-  assert.deepEqual(
-    sizes.slice(0, 2).map(({segment}) => segment),
-    [second, third],
-  );
-  assert.equal(cut.counters.captures_dropped_total, before.length - 8);
-  // What the condition left out is not held any more, and asked for without validators
-  assert.deepEqual(
-    (await dangling(crawl)).filter(({what}) => what !== 'fetch'),
-    [],
-  );
-  const rest = (await crawl.crawldb()).filter(({url}) => url.includes('/only/'));
-  assert.deepEqual(new Set(rest.map(({last_success_segment}) => last_success_segment)), new Set([null]));
-});
-
 async function contentBut(crawl: JobHarness, segment: string, rows: readonly Capture[]) {
   const sha = rows.find(({url}) => url === same)?.content_sha256;
   return crawl.sql<never>(
@@ -211,36 +105,165 @@ async function contentBut(crawl: JobHarness, segment: string, rows: readonly Cap
   );
 }
 
-test('a 304 goes on naming the payload that it spoke of, wherever that lies now, or none', async (t) => {
-  const {crawl, segments} = await rounds(t, 4);
-  const [, second, third, fourth] = segments as [string, string, string, string];
-  const version = (await crawl.head()).manifest.slots[`segments/${third}/fetch`]?.version;
-  const rows = await crawl.sql<ParseRow>(`SELECT * FROM parse WHERE segment = '${third}'`);
-  const facts = {fetch_version: version!};
-  await commitRows(crawl, [{slot: `segments/${third}/parse/p1`, table: 'parse', rows, facts}]);
-  const whole = async () =>
-    (await listParses(await crawl.head(), [third])).map(({parse, complete}) => [parse, complete]);
-  assert.deepEqual(await whole(), [['p1', true]]);
+test('after three rounds', async (t) => {
+  const base = await rounds(t, 3);
+  /** The crawl after them, in a folder of its own: to make it again takes most of the time. */
+  const copied = async (t: TestContext) => {
+    const crawl = await jobHarness(t);
+    await cp(base.crawl.dir, crawl.dir, {recursive: true});
+    crawl.effects.pass(base.crawl.effects.now() - crawl.effects.now());
+    return {crawl, segments: base.segments};
+  };
 
-  await crawl.run(mergesegs, {...defaultOptions(mergesegs), segments: [second, fourth]});
-  const seen = async () => (await captures(crawl, segments)).filter((line) => line.startsWith('/between'));
-  assert.deepEqual(await seen(), ['/between 2 success', '/between 3 notmodified', '/between 4 success']);
-  assert.deepEqual(await dangling(crawl), []);
-  assert.deepEqual(await whole(), [['p1', true]], 'no capture came to it');
-
-  await crawl.run(mergesegs, {...defaultOptions(mergesegs), all: true, slice: 3});
-  assert.deepEqual(await dangling(crawl), []);
-
-  const where = `NOT (status = 'success' AND url IN ('${unchanged}', '${between}'))`;
-  await crawl.run(mergesegs, {...defaultOptions(mergesegs), all: true, where});
-  const left = await crawl.sql(
-    `SELECT content_segment FROM captures WHERE url IN ('${unchanged}', '${between}') GROUP BY ALL`,
+  await t.test(
+    'segments become one: of each URL the newest capture and the newest payload stay, and nothing points at what is gone',
+    async (t) => {
+      const {crawl, segments} = await copied(t);
+      const [before, linked] = [await states(crawl), await links(crawl)];
+      const report = await crawl.run(mergesegs, defaultOptions(mergesegs));
+      await checkStatistics(crawl);
+      assert.deepEqual((await crawl.head()).segments, [segments[2]]);
+      const kept = await captures(crawl, segments);
+      assert.deepEqual(kept, [
+        '/ 3 success',
+        '/between 2 success',
+        '/between 3 notmodified',
+        '/emptied 2 success',
+        '/emptied 3 success',
+        '/fails 2 success',
+        '/fails 3 retry',
+        '/once 3 success',
+        '/only/1 3 success',
+        '/only/2 3 success',
+        '/same 3 success',
+        '/unchanged 2 success',
+        '/unchanged 3 notmodified',
+      ]);
+      assert.equal(report.counters.captures_kept_total, kept.length);
+      assert.deepEqual(await dangling(crawl), []);
+      assert.deepEqual(await states(crawl), before);
+      assert.deepEqual(await links(crawl), linked);
+      assert.deepEqual(
+        await crawl.sql('SELECT url FROM fetchlist ORDER BY url'),
+        await crawl.sql('SELECT DISTINCT url FROM captures ORDER BY url'),
+      );
+      assert.deepEqual(
+        await crawl.sql('SELECT count(*) AS n, max(rank) AS most, min(rank) AS least FROM fetchlist'),
+        [{n: 9, most: 9, least: 1}],
+      );
+      const [stored] = await crawl.sql<{n: number}>('SELECT count(*) AS n FROM content');
+      assert.equal(stored?.n, 9);
+      assert.equal((await crawl.run(mergesegs, defaultOptions(mergesegs))).outcome, 'nothing');
+      assert.equal((await crawl.run(updatedb, defaultOptions(updatedb))).outcome, 'nothing');
+      assert.equal((await crawl.run(invertlinks, defaultOptions(invertlinks))).outcome, 'nothing');
+      // The crawl goes on
+      await round(crawl, 4);
+      assert.deepEqual(await dangling(crawl), []);
+    },
   );
-  assert.deepEqual(left, [{content_segment: null}]);
-  const wrong = await dangling(crawl);
-  assert.deepEqual(
-    wrong.filter(({what}) => what !== 'fetch'),
-    [],
+
+  await t.test(
+    'a part of the segments: payloads that others share stay, --all keeps every capture, conditions and slices',
+    async (t) => {
+      const {crawl, segments} = await copied(t);
+      const [first, second, third] = segments as [string, string, string];
+      // The third found its copy of a page stored in the first
+      const rows = await crawl.sql<Capture>(`SELECT * FROM captures WHERE segment = '${third}'`);
+      const shared = rows.map((row) => (row.url === same ? {...row, content_segment: first} : row));
+      await commitRows(crawl, [
+        {slot: `segments/${third}/fetch`, table: 'fetch', rows: shared},
+        {slot: `segments/${third}/content`, table: 'content', rows: await contentBut(crawl, third, rows)},
+      ]);
+      const before = await captures(crawl, segments);
+      await crawl.run(mergesegs, {...defaultOptions(mergesegs), segments: [second, first], all: true});
+      assert.deepEqual((await crawl.head()).segments, [second, third]);
+      assert.deepEqual(await captures(crawl, segments), before);
+      assert.deepEqual(await dangling(crawl), []);
+      const [capture] = await crawl.sql<Capture>(
+        `SELECT * FROM captures WHERE segment = '${third}' AND url = '${same}'`,
+      );
+      assert.equal(capture?.content_segment, second);
+      // Nothing of it can be dropped by mistake
+      await assert.rejects(crawl.run(drop, {segment: [second], force: true}), /refer to/);
+
+      await assert.rejects(
+        crawl.run(mergesegs, {...defaultOptions(mergesegs), where: 'no_such_column = 1'}),
+        /no_such_column/,
+      );
+      await assert.rejects(crawl.run(mergesegs, {...defaultOptions(mergesegs), slice: 0}), /at least one/);
+      const cut = await crawl.run(mergesegs, {
+        ...defaultOptions(mergesegs),
+        where: `NOT contains(url, '/only/') AND parse_status IS NOT NULL`,
+        slice: 2,
+      });
+      assert.deepEqual(await captures(crawl, segments), [
+        '/ 3 success',
+        '/between 2 success',
+        '/emptied 2 success',
+        '/emptied 3 success',
+        '/fails 2 success',
+        '/once 3 success',
+        '/same 3 success',
+        '/unchanged 2 success',
+      ]);
+      const sizes = await crawl.sql<{segment: string; n: number}>(
+        'SELECT segment, count(*) AS n FROM captures GROUP BY segment ORDER BY segment',
+      );
+      assert.deepEqual(
+        sizes.map(({n}) => n),
+        [2, 2, 2, 2],
+      );
+      assert.deepEqual(
+        sizes.slice(0, 2).map(({segment}) => segment),
+        [second, third],
+      );
+      assert.equal(cut.counters.captures_dropped_total, before.length - 8);
+      // What the condition left out is not held any more, and asked for without validators
+      assert.deepEqual(
+        (await dangling(crawl)).filter(({what}) => what !== 'fetch'),
+        [],
+      );
+      const rest = (await crawl.crawldb()).filter(({url}) => url.includes('/only/'));
+      assert.deepEqual(new Set(rest.map(({last_success_segment}) => last_success_segment)), new Set([null]));
+    },
+  );
+
+  await t.test(
+    'a 304 goes on naming the payload that it spoke of, wherever that lies now, or none',
+    async (t) => {
+      const {crawl, segments: former} = await copied(t);
+      const segments = [...former, await round(crawl, 4)];
+      const [, second, third, fourth] = segments as [string, string, string, string];
+      const version = (await crawl.head()).manifest.slots[`segments/${third}/fetch`]?.version;
+      const rows = await crawl.sql<ParseRow>(`SELECT * FROM parse WHERE segment = '${third}'`);
+      const facts = {fetch_version: version!};
+      await commitRows(crawl, [{slot: `segments/${third}/parse/p1`, table: 'parse', rows, facts}]);
+      const whole = async () =>
+        (await listParses(await crawl.head(), [third])).map(({parse, complete}) => [parse, complete]);
+      assert.deepEqual(await whole(), [['p1', true]]);
+
+      await crawl.run(mergesegs, {...defaultOptions(mergesegs), segments: [second, fourth]});
+      const seen = async () =>
+        (await captures(crawl, segments)).filter((line) => line.startsWith('/between'));
+      assert.deepEqual(await seen(), ['/between 2 success', '/between 3 notmodified', '/between 4 success']);
+      assert.deepEqual(await dangling(crawl), []);
+      assert.deepEqual(await whole(), [['p1', true]], 'no capture came to it');
+
+      await crawl.run(mergesegs, {...defaultOptions(mergesegs), all: true, slice: 3});
+      assert.deepEqual(await dangling(crawl), []);
+
+      const where = `NOT (status = 'success' AND url IN ('${unchanged}', '${between}'))`;
+      await crawl.run(mergesegs, {...defaultOptions(mergesegs), all: true, where});
+      const left = await crawl.sql(
+        `SELECT content_segment FROM captures WHERE url IN ('${unchanged}', '${between}') GROUP BY ALL`,
+      );
+      assert.deepEqual(left, [{content_segment: null}]);
+      const wrong = await dangling(crawl);
+      assert.deepEqual(
+        wrong.filter(({what}) => what !== 'fetch'),
+        [],
+      );
+    },
   );
 });
 

@@ -3,38 +3,21 @@ import {test} from 'node:test';
 import {generate} from '../../jobs/generate.ts';
 import {inject} from '../../jobs/inject.ts';
 import {invertlinks} from '../../jobs/invertlinks.ts';
-import type {Job} from '../../jobs/job.ts';
 import {rekey} from '../../jobs/rekey.ts';
-import {embeddedExecutor} from '../../jobs/runner/executor.ts';
-import {runJob} from '../../jobs/runner/run-job.ts';
 import {updatedb} from '../../jobs/updatedb.ts';
-import {loadConfig} from '../../lib/config/load.ts';
 import {newRow} from '../../lib/crawldb/row.ts';
 import {CrawlError} from '../../lib/errors.ts';
-import type {OptionDeclarations, OptionValues} from '../../lib/options.ts';
 import type {CrawlDatum} from '../../lib/schema/crawldb.ts';
 import {identify} from '../../lib/url/keys.ts';
 import {checkStatistics} from '../support/crawldb-statistics.ts';
 import {defaultOptions} from '../support/default-options.ts';
 import {commitRows, type JobHarness, jobHarness} from '../support/job-harness.ts';
+import {runWith} from '../support/run-with.ts';
 import {fetchSegment, page, type SmallPage} from '../support/small-web.ts';
 
 const listOptions = defaultOptions(generate);
 const seedOptions = {files: [], update: false, overwrite: false};
 const home = 'http://a.test/';
-
-/** Runs a job in the crawl as if its crawl.yaml had been changed to this. */
-function runWith<O extends OptionDeclarations>(
-  crawl: JobHarness,
-  yaml: string,
-  job: Job<O>,
-  options: OptionValues<O>,
-) {
-  const text = `storage:\n  memory: 256MB\n${yaml}`;
-  const {config} = loadConfig({env: {}, file: {name: 'crawl.yaml', text}});
-  const {dir, effects} = crawl;
-  return runJob(job, options, {dir, config, effects, executor: embeddedExecutor({concurrency: 1})});
-}
 
 async function round(crawl: JobHarness, pages: Readonly<Record<string, SmallPage>>): Promise<void> {
   const segment = (await crawl.run(generate, listOptions)).plan!.segment!;
