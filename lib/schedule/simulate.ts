@@ -31,6 +31,8 @@ export interface Simulated {
   /** Weighted mean time for which copies have been out of date, seconds. */
   readonly ageS: number;
   readonly visits: number;
+  /** Weighted share of each whole day, from the first one on. */
+  readonly daily: readonly number[];
 }
 
 /** A schedule as the simulation asks it. `priced` ones are made anew for each day's price. */
@@ -178,7 +180,7 @@ function knownPrice({pages, visitsPerDay}: Simulation, bounds: Bounds): number {
 }
 
 /** Freshness and age that the best intervals for the known rates have in the long run, for Poisson changes. */
-export function optimum(run: Simulation, bounds: Bounds): Omit<Simulated, 'visits'> {
+export function optimum(run: Simulation, bounds: Bounds): Pick<Simulated, 'freshness' | 'ageS'> {
   const price = knownPrice(run, bounds);
   let fresh = 0;
   let ageS = 0;
@@ -192,10 +194,11 @@ export function optimum(run: Simulation, bounds: Bounds): Omit<Simulated, 'visit
   return {freshness: fresh / weights, ageS: ageS / weights};
 }
 
-/** Adds up how long copies were fresh, and how old the others were, in the time that is measured. */
+/** Adds up how long copies were fresh, and how old the others were, in the time that is measured; and freshness by day. */
 class Meter {
   readonly #from: number;
   readonly #length: number;
+  readonly #days: Float64Array;
   #freshS = 0;
   #ageSS = 0;
   visits = 0;
@@ -203,20 +206,29 @@ class Meter {
   constructor({fromDay, days}: Simulation) {
     this.#from = fromDay * dayS;
     this.#length = (days - fromDay) * dayS;
+    this.#days = new Float64Array(Math.floor(days));
   }
 
   /** From the last visit to `end`. Before a first visit a page has no copy, and is neither fresh nor old. */
   count({last, nextChange, page}: State, end: number): void {
     if (last < 0) return;
+    const freshEnd = Math.min(nextChange, end);
+    for (let day = Math.floor(last / dayS); day < this.#days.length && day * dayS < freshEnd; day++)
+      this.#days[day]! += page.weight * (Math.min(freshEnd, (day + 1) * dayS) - Math.max(last, day * dayS));
     const begin = Math.max(last, this.#from);
     if (end <= begin) return;
-    this.#freshS += page.weight * Math.max(0, Math.min(nextChange, end) - begin);
+    this.#freshS += page.weight * Math.max(0, freshEnd - begin);
     const stale = Math.max(nextChange, begin);
     if (stale < end) this.#ageSS += (page.weight * ((end - nextChange) ** 2 - (stale - nextChange) ** 2)) / 2;
   }
 
   result(pages: readonly ChangingPage[]): Simulated {
-    const weights = pages.reduce((sum, {weight}) => sum + weight, 0) * this.#length;
-    return {freshness: this.#freshS / weights, ageS: this.#ageSS / weights, visits: this.visits};
+    const weight = pages.reduce((sum, page) => sum + page.weight, 0);
+    return {
+      freshness: this.#freshS / (weight * this.#length),
+      ageS: this.#ageSS / (weight * this.#length),
+      visits: this.visits,
+      daily: Array.from(this.#days, (freshS) => freshS / (weight * dayS)),
+    };
   }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
-import {beliefAfter, bestInterval, choicesBetween} from '../../lib/schedule/belief.ts';
+import {type Belief, beliefAfter, bestInterval, choicesBetween} from '../../lib/schedule/belief.ts';
 import {changeRateSchedule} from '../../lib/schedule/by-change-rate.ts';
 import {changeRate, regularChangeRate} from '../../lib/schedule/change-rate.ts';
 import {duplicateSchedule} from '../../lib/schedule/duplicate.ts';
@@ -192,16 +192,16 @@ test('a rate that is known well has the interval that a known rate has', () => {
 test('the interval gains most of all that could be chosen, by a plain sum over rates and answers', () => {
   const choices = choicesBetween(bounds.minS, bounds.maxS);
   const horizonS = 270 * day;
-  const best = (history: readonly PastVisit[], cost: number) =>
-    Math.max(
-      ...Array.from(choices.intervals, (_, j) => {
-        const belief = beliefAfter(history);
-        return (
-          choices.fresh[j]!.reduce((sum, fresh, k) => sum + belief[k]! * fresh, 0) -
-          cost / choices.intervals[j]!
-        );
-      }),
+  const meanOf = (belief: Belief, table: Float64Array, row: number) =>
+    belief.reduce((sum, likely, k) => sum + likely * table[row * belief.length + k]!, 0);
+  const best = (history: readonly PastVisit[], cost: number) => {
+    const belief = beliefAfter(history);
+    const gains = Array.from(
+      choices.intervals,
+      (interval, j) => meanOf(belief, choices.fresh, j) - cost / interval,
     );
+    return Math.max(...gains);
+  };
   for (const visits of [
     [],
     [{intervalS: 10 * day, changed: true}],
@@ -214,8 +214,8 @@ test('the interval gains most of all that could be chosen, by a plain sum over r
     for (const cost of [0.1 * day, day, 5 * day]) {
       const belief = beliefAfter(visits);
       const gains = Array.from(choices.intervals, (interval, i) => {
-        const mean = choices.fresh[i]!.reduce((sum, fresh, k) => sum + belief[k]! * fresh, 0);
-        const same = choices.same[i]!.reduce((sum, chance, k) => sum + belief[k]! * chance, 0);
+        const mean = meanOf(belief, choices.fresh, i);
+        const same = meanOf(belief, choices.same, i);
         const later =
           same * best([...visits, {intervalS: interval, changed: false}], cost) +
           (1 - same) * best([...visits, {intervalS: interval, changed: true}], cost);
