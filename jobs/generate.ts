@@ -30,6 +30,7 @@ import {
   isSettled,
   type LeftOut,
   makeCandidates,
+  makeDue,
   type NewHost,
   newPicks,
   pickList,
@@ -216,7 +217,7 @@ async function choose(
   await candidates.deepen(byScore ? places : Number.POSITIVE_INFINITY);
   const {due, newHost} = await prepareSelection(db, params, 'due_row');
   for (let want = places * deeper; ; ) {
-    await db.run(`CREATE OR REPLACE TABLE due AS ${selectionSql.due}`, due);
+    await makeDue(db, due);
     let left: LeftOut;
     do left = await pick(db, params);
     while ((await refuseOutOfScope(db, wanted, selectionSql)) > 0);

@@ -108,6 +108,7 @@ export const updatedb = defineJob({
         'crawldb',
         'hoststats',
         'seedstats',
+        'pathstats',
         'families',
         'familyrules',
         'hostrules',
@@ -116,6 +117,7 @@ export const updatedb = defineJob({
       writes: {
         ...countsOf(results[0]),
         families: filesOf(results[0], 'families'),
+        pathstats: filesOf(results[0], 'pathstats'),
       },
       segments,
       policies: {url: plan.facts?.policy as string},
@@ -205,6 +207,7 @@ async function inputsOf(
     ...(await snapshot.files('seeds')),
     ...(await snapshot.files('hoststate')),
     ...(await countFiles(snapshot)),
+    ...(await snapshot.files('pathstats')),
     ...(await snapshot.files('families')),
     ...(await snapshot.files('familyrules')),
     ...(await snapshot.files('hostrules')),

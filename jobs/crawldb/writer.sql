@@ -17,9 +17,18 @@ SELECT
   reason, retries, depth, score, next_fetch_time, fetch_time, fetch_interval_s
 FROM crawldb_of('delta');
 
+-- step: recent
+-- A window over the last 100 or so pages (chosen: enough for a share, few enough to forget), moved on by the pages seen:
+-- as many as there is room for; old ones count as a share of what they were.
+CREATE OR REPLACE MACRO recent_pages_after(pages, seen) AS least(100, pages + seen)::DOUBLE;
+CREATE OR REPLACE MACRO recent_new_after(pages, own, seen, seen_own) AS CASE
+  WHEN seen >= 100 THEN 100 * seen_own / seen
+  WHEN pages > 0 THEN own * least(pages, 100 - seen) / pages + seen_own
+  ELSE seen_own
+END::DOUBLE;
+
 -- step: hoststats
--- Counts of each host: as they were, less the changed rows as they were, plus the changed rows as they are. Of recent
--- pages as many as there is room for in 100 (chosen: enough for a share, few enough to forget), old ones as a share.
+-- Counts of each host: as they were, less the changed rows as they were, plus the changed rows as they are.
 CREATE TABLE new_hoststats AS
 WITH change AS (
   SELECT host_key, url_host_name, url_host_registered_domain, status, 1 AS n FROM delta
@@ -62,13 +71,8 @@ SELECT
   sum(body_bytes)::BIGINT AS body_bytes,
   sum(over_budget)::BIGINT AS over_budget,
   coalesce(sum(novel_bytes), 0)::BIGINT AS novel_bytes,
-  least(100, coalesce(max(recent_pages), 0) + sum(seen_pages))::DOUBLE AS recent_pages,
-  CASE
-    WHEN sum(seen_pages) >= 100 THEN 100 * sum(seen_new) / sum(seen_pages)
-    WHEN max(recent_pages) > 0
-      THEN max(recent_new) * least(max(recent_pages), 100 - sum(seen_pages)) / max(recent_pages) + sum(seen_new)
-    ELSE sum(seen_new)
-  END::DOUBLE AS recent_new
+  recent_pages_after(coalesce(max(recent_pages), 0), sum(seen_pages)) AS recent_pages,
+  recent_new_after(coalesce(max(recent_pages), 0), coalesce(max(recent_new), 0), sum(seen_pages), sum(seen_new)) AS recent_new
 FROM part
 GROUP BY host_key;
 

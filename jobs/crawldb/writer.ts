@@ -32,6 +32,7 @@ export {writeStatistics} from './statistics.ts';
 
 const sql = readSql(import.meta.url, './writer.sql', [
   'before',
+  'recent',
   'hoststats',
   'seed_changes',
   'seedstats',
@@ -60,6 +61,7 @@ export interface DeltaResult {
  */
 export async function writeDelta(db: Database, ctx: TaskContext, revision: number): Promise<DeltaResult> {
   await db.run(sql.before);
+  await db.run(sql.recent);
   await db.run(sql.hoststats);
   const written = await writeRows(db, ctx, revision);
   const hosts = await copyHosts(db, ctx);

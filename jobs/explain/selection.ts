@@ -9,14 +9,7 @@ import type {Snapshot} from '../../lib/store/store.ts';
 import {bindTables} from '../../lib/store/views.ts';
 import {type ReadSettings, readerSpillFolder} from '../read/crawl.ts';
 import {openSegments} from '../selection/open.ts';
-import {
-  makeCandidates,
-  newPicks,
-  pickList,
-  prepareSelection,
-  selectionSql,
-  tablesOf,
-} from '../selection/steps.ts';
+import {makeCandidates, makeDue, newPicks, pickList, prepareSelection, tablesOf} from '../selection/steps.ts';
 
 /** Why a generate passed a URL over: a reason of generate, or what no row has a reason for. */
 export type PassedOver = Reason | 'not_known' | 'not_due' | 'where' | 'scope';
@@ -126,11 +119,13 @@ async function judge(
   if (row.status === 'orphan') return {verdict: 'orphan', detail: 'no page linked to it any more'};
   if (!selection.force && row.next_fetch_time.getTime() > selection.due)
     return {verdict: 'not_due', detail: `it was due ${row.next_fetch_time.toISOString()}`};
-  await db.run(`CREATE TABLE due AS ${selectionSql.due}`, due);
+  await makeDue(db, due);
   const [found] = await db.all<{reason: Reason | null; cap: number}>(
     `SELECT reason, cap FROM due WHERE ${here}`,
   );
   if (found === undefined) return {verdict: 'not_due', detail: 'it was not due'};
+  if (found.reason === 'low_yield')
+    return {verdict: 'low_yield', detail: 'others of its folder come first, whose last pages brought little'};
   if (found.reason !== null) return {verdict: found.reason, detail: 'so was all of its host'};
   await makeCandidates(db, {rules: selection, hosts});
   if (!(await has('candidate')))

@@ -1,12 +1,10 @@
-import {deadLinkWorth} from '../../lib/selection/yield.ts';
+import {deadLinkWorth, largeHost} from '../../lib/selection/yield.ts';
 import {sqlString} from '../../lib/store/duckdb.ts';
+import {firstFolderSql} from '../crawldb/path.ts';
 import {readSql} from '../runner/sql-file.ts';
 import {whereSql} from './crawldb.ts';
 
 const sql = readSql(import.meta.url, './paths.sql', ['paths']);
-
-/** Known URLs from which on the parts of a host are told apart (chosen: more than most hosts have). */
-const largeHost = 1000;
 
 /** The questions of `crawl readhostdb` and `crawl domainstats` (Nutch: ReadHostDb, DomainStatistics) as SQL. Pure. */
 
@@ -44,7 +42,10 @@ export type DomainLevel = (typeof domainLevels)[number];
 export function domainStatsSql(level: DomainLevel, topN: number | undefined): string {
   const limit = topN === undefined ? '' : ` LIMIT ${topN}`;
   if (level === 'path') {
-    const paths = sql.paths.replaceAll('$large', `${largeHost}`).replaceAll('$dead_link', `${deadLinkWorth}`);
+    const paths = sql.paths
+      .replaceAll('$large', `${largeHost}`)
+      .replaceAll('$dead_link', `${deadLinkWorth}`)
+      .replaceAll('$first_folder', firstFolderSql('url'));
     return `${paths}${limit}`;
   }
   if (level === 'code' || level === 'scheme') {

@@ -7,7 +7,7 @@
 WITH url AS (
   SELECT
     host_key, url_key, url_host_name, status, similar_to, fetch_time,
-    coalesce(nullif(regexp_extract(url, '^[a-z]+://[^/?#]*(/[^/?#]*/)', 1), ''), '/') AS path
+    $first_folder AS path
   FROM crawldb
   WHERE host_key IN (SELECT host_key FROM hoststats WHERE urls >= $large)
 ), capture AS (

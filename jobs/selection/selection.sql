@@ -168,6 +168,29 @@ LEFT JOIN share s USING (seed)
 LEFT JOIN weight t ON t.name = c.tag
 WHERE (c.next_fetch_time <= $due::TIMESTAMPTZ OR $force) AND c.status <> 'orphan'
 
+-- step: poor_part
+-- Parts of large hosts, by first folder, whose last pages had little content of their own: the share, against a half, as
+-- for hosts. View: pathstats. $yield.
+SELECT host_key, path, recent_new / recent_pages / 0.5 AS worth
+FROM pathstats
+WHERE $yield AND recent_pages >= 20 AND recent_new < 0.5 * recent_pages
+
+-- step: spared
+-- Of such a part no more new URLs than its worth of what its host gets, but a twentieth or 10 URLs; the others leave
+-- their places to the rest of the host. Tables: due, poor_part; view: wanted.
+UPDATE due SET reason = 'low_yield' FROM (
+  SELECT d.host_key, d.url_key
+  FROM (SELECT * FROM due WHERE reason IS NULL AND NOT refetch AND NOT sitemap) d
+  JOIN (
+    SELECT host_key, url_key, first_folder(url) AS path
+    FROM wanted SEMI JOIN poor_part USING (host_key)
+  ) u USING (host_key, url_key)
+  JOIN poor_part p USING (host_key, path)
+  QUALIFY row_number() OVER (PARTITION BY d.host_key, p.path ORDER BY d.step, d.priority DESC, d.url_key)
+    > greatest(least(d.cap, 10), ceil(d.cap * greatest(p.worth, 0.05)))
+) s
+WHERE due.host_key = s.host_key AND due.url_key = s.url_key
+
 -- step: candidate
 -- Due URLs of hosts that may be asked, as many pages of each host as its budget has left. Tables: due. $refetch_share.
 WITH in_kind AS (

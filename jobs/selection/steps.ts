@@ -10,6 +10,7 @@ import {
 import {type CutOff, type HostPolicy, isLimited, type SelectionRules} from '../../lib/selection/selection.ts';
 import {otherGroup} from '../../lib/selection/shares.ts';
 import type {Database, SqlParameters} from '../../lib/store/duckdb.ts';
+import {defineFirstFolder} from '../crawldb/path.ts';
 import {rowsTable} from '../crawldb/writer.ts';
 import {makeHostRules} from '../read/host-rules.ts';
 import {readSql} from '../runner/sql-file.ts';
@@ -26,6 +27,8 @@ export const selectionSql = readSql(import.meta.url, './selection.sql', [
   'turn_of',
   'wider_budget',
   'due',
+  'poor_part',
+  'spared',
   'candidate',
   'in_domain_budget',
   'in_seed_budget',
@@ -47,6 +50,7 @@ export const selectionTables = [
   'fetchlist',
   'hoststate',
   'hoststats',
+  'pathstats',
   'hostrules',
   'robots',
   'seedstats',
@@ -130,6 +134,8 @@ export async function prepareSelection(
     host_novel: hosts.budgets.host.novel,
   });
   await makeWiderBudget(db, hosts);
+  await defineFirstFolder(db);
+  await db.run(`CREATE TABLE poor_part AS ${sql.poor_part}`, {yield: hosts.yield});
   const weight = await rowsTable(db, 'weight', {name: {type: 'text'}, weight: {type: 'double'}});
   await weight.insert(Object.entries(rules.shares).map(([name, weight]) => ({name, weight})));
   await db.run(`CREATE TABLE share AS ${sql.share}`);
@@ -146,6 +152,17 @@ export async function prepareSelection(
     },
     newHost,
   };
+}
+
+/**
+ * Makes the table `due`: what is due, and why some of it is left out.
+ *
+ * @param due parameters, from {@link prepareSelection}
+ */
+export async function makeDue(db: Database, due: SqlParameters): Promise<void> {
+  await db.run(`CREATE OR REPLACE TABLE due AS ${sql.due}`, due);
+  // Without such parts no URL need be looked into
+  if ((await countRows(db, 'poor_part')) > 0) await db.run(sql.spared);
 }
 
 /** The rows with the priority of each; with a condition that asks for `host`, with its hostdb row as that. */

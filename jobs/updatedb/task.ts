@@ -2,7 +2,6 @@ import {boundsOf, scheduleOf} from '../../lib/schedule/from-config.ts';
 import {scheduleRules} from '../../lib/schedule/rules.ts';
 import {crawldb} from '../../lib/schema/crawldb.ts';
 import {makeScope} from '../../lib/scope/scope.ts';
-import {deadLinkWorth} from '../../lib/selection/yield.ts';
 import {countTables, openTaskDatabase, rowsTable, writeDelta} from '../crawldb/writer.ts';
 import type {Task, TaskContext, TaskResult} from '../job.ts';
 import {readSql} from '../runner/sql-file.ts';
@@ -13,8 +12,9 @@ import {oddValues} from './odd.ts';
 import {priceSummary, renewPrice} from './price.ts';
 import {markDuplicates, type Update, type UpdateParams} from './step.ts';
 import {watchFamilies, writeFamilies} from './traps.ts';
+import {countVisits, writePaths} from './yield.ts';
 
-const sql = readSql(import.meta.url, './task.sql', ['yield', 'counted', 'totals']);
+const sql = readSql(import.meta.url, './task.sql', ['totals']);
 
 /**
  * Merges segments into the crawldb. The few URLs that were fetched go through the state machine in TypeScript, in
@@ -31,6 +31,7 @@ export async function updateTask(task: Task, ctx: TaskContext): Promise<TaskResu
     'seeds',
     'hoststate',
     ...countTables,
+    'pathstats',
     'familyrules',
     'hostrules',
     'families',
@@ -69,15 +70,14 @@ export async function updateTask(task: Task, ctx: TaskContext): Promise<TaskResu
 
 async function finish(update: Update, duplicates: number): Promise<TaskResult> {
   const {db, ctx, params, reasons} = update;
-  await db.run(sql.yield);
-  await db.run(sql.counted, {dead_link: deadLinkWorth});
+  await countVisits(update);
   await db.run('CREATE VIEW delta AS SELECT * FROM changed');
   const price = await renewPrice(db, params.config.schedule, params.price, params.now);
   const {files, summary} = await writeDelta(db, ctx, params.revision);
   const [totals] = await db.all<{changed: number; added: number}>(sql.totals);
   const {changed = 0, added = 0} = totals ?? {};
   return {
-    files: [...files, await writeFamilies(update)],
+    files: [...files, await writeFamilies(update), await writePaths(update)],
     counters: {
       rows_updated_total: changed - added,
       rows_added_total: added,

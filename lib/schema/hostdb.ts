@@ -167,6 +167,21 @@ export const hostrules = table({
 });
 export type HostRuleRow = Row<typeof hostrules>;
 
+export const pathstats = table({
+  name: 'pathstats',
+  version: 1,
+  doc: 'One row for each first folder of hosts with 1,000 known URLs or more, 100 of a host at most: the yield of its last pages. Written by updatedb.',
+  key: ['host_key', 'path'],
+  columns: {
+    host_key: {type: 'key', doc: 'Key of the host.'},
+    url_host_name: {type: 'text', doc: 'Host name.'},
+    path: {type: 'text', doc: 'First folder of the path; / for what is in none.', example: '/archive/'},
+    recent_pages: {type: 'double', doc: 'As in hoststats, of this folder: the last 100 or so.'},
+    recent_new: {type: 'double', doc: 'As in hoststats: of those the ones with content of their own.'},
+  },
+});
+export type PathStatsRow = Row<typeof pathstats>;
+
 export const seedstats = table({
   name: 'seedstats',
   version: 1,

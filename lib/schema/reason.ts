@@ -96,7 +96,7 @@ export const reasons = {
   low_yield: {
     by: 'updatedb',
     charge: 'nobody',
-    doc: 'The host has given little content of its own of late, and the link lies deeper than it may go then.',
+    doc: 'The host has given little content of its own of late, and the link lies deeper than it may go then; or its folder of a large host has, and others of the folder came first.',
   },
   trap: {
     by: 'updatedb',

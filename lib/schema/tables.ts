@@ -5,7 +5,7 @@ import {extractions} from './extractions.ts';
 import {families, familyrules} from './families.ts';
 import {fetch} from './fetch.ts';
 import {fetchlist} from './fetchlist.ts';
-import {hostrules, hoststate, hoststats, robots, seedstats} from './hostdb.ts';
+import {hostrules, hoststate, hoststats, pathstats, robots, seedstats} from './hostdb.ts';
 import {inlinks} from './inlinks.ts';
 import {linkdb, linksources} from './linkdb.ts';
 import {linkrank} from './linkrank.ts';
@@ -33,6 +33,7 @@ export const tables = {
   robots,
   hoststate,
   hoststats,
+  pathstats,
   hostrules,
   seedstats,
   families,
