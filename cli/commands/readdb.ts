@@ -121,9 +121,10 @@ async function stats(
   const format = place.format as RowFormat; // parquet needs a file
   const columns = ['statistic', 'of', 'value'];
   const rest = async function* (): AsyncGenerator<Statistic[]> {
-    const {counts, kept} = await readStatistics(snapshot, config, effects.signal);
+    const now = effects.now();
+    const {counts, kept} = await readStatistics(snapshot, config, effects.signal, now);
     if (!kept) context.say('counted by reading all rows; crawl updatehostdb keeps the counts with the data');
-    yield statisticsOf(counts, effects.now());
+    yield statisticsOf(counts, now);
     if (options.sort) yield* hostCounts(options, place, context);
   };
   if (format === 'table') {

@@ -31,6 +31,16 @@ FROM (
 )
 WHERE statistic IS NOT NULL;
 
+-- step: told
+-- What is said of them; of times, of which there are many, the first before and the first after $minute, each for all
+-- on its side, and the last, for none. Table: counts.
+SELECT * FROM counts WHERE statistic NOT IN ('due', 'fetched')
+UNION ALL
+SELECT statistic, NULL, min(value), sum(urls)::BIGINT FROM counts
+WHERE statistic IN ('due', 'fetched') GROUP BY statistic, value <= $minute
+UNION ALL
+SELECT statistic, NULL, max(value), 0 FROM counts WHERE statistic IN ('due', 'fetched') GROUP BY statistic
+
 -- step: difference
 -- View: statistics_before.
 CREATE OR REPLACE TABLE new_crawldbstats AS

@@ -15,10 +15,19 @@ import {readSql} from '../runner/sql-file.ts';
  * it tells of; where rows are newer, or there is none, all rows are counted.
  */
 
-const sql = readSql(import.meta.url, './statistics.sql', ['functions', 'difference', 'whole', 'unlike']);
+const sql = readSql(import.meta.url, './statistics.sql', [
+  'functions',
+  'told',
+  'difference',
+  'whole',
+  'unlike',
+]);
 
 /** The macro `row_statistics('t')`, which counts the rows of t. */
 export const statisticsFunctions = sql.functions;
+
+/** Query for what `readdb --stats` says, over a table of counts. `$minute`: now, whole minutes in seconds since 1970. */
+export const toldStatistics = sql.told;
 
 /** Files of `crawldbstats`, if they tell of the rows that the crawldb has. */
 export async function statisticsFiles(snapshot: Pick<Snapshot, 'files'>): Promise<readonly FileRef[]> {

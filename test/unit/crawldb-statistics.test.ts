@@ -95,8 +95,19 @@ test('rounds, a rollback and a full compaction keep them', async (t) => {
   await checkStatistics(crawl);
 });
 
-const read = async (crawl: JobHarness) =>
-  readStatistics(await crawl.head(), crawl.config, new AbortController().signal);
+const read = async (crawl: JobHarness, now = 0) =>
+  readStatistics(await crawl.head(), crawl.config, new AbortController().signal, now);
+
+test('what is read says what all counts would, at any time', async (t) => {
+  const crawl = await crawled(t);
+  const all = plainStatistics(await crawl.crawldb());
+  const times = all.flatMap(({statistic, value}) => (statistic === 'due' ? [(value ?? 0) * 1000] : []));
+  assert.ok(new Set(times).size > 1);
+  for (const now of [...times, 0, 1e14]) {
+    const {counts} = await read(crawl, now);
+    assert.deepEqual(statisticsOf(counts, now), statisticsOf(all, now));
+  }
+});
 
 test('a crawl that has none is counted by reading its rows, once', async (t) => {
   const crawl = await crawled(t);
