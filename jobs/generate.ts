@@ -10,7 +10,7 @@ import type {Database} from '../lib/store/duckdb.ts';
 import type {FileRef, SegmentInfo} from '../lib/store/manifest-types.ts';
 import {withQuarantine} from '../lib/traps/quarantine.ts';
 import {type PolicyTexts, readPolicyTexts} from './config/policy-texts.ts';
-import {readCandidates} from './crawldb/candidates.ts';
+import {readCandidates, readsWhole} from './crawldb/candidates.ts';
 import {
   type DatabaseParams,
   databaseParams,
@@ -97,7 +97,7 @@ export const generate = defineJob({
       texts: await readPolicyTexts(config, effects.store.dir),
       database: databaseParams(config),
     };
-    const db = await openPlanDatabase(effects, inputs, read);
+    const db = await openPlanDatabase(effects, inputs, read, readsWhole(inputs));
     try {
       const left = await whyNothing(db, inputs, params);
       if (left !== null) {

@@ -3,6 +3,7 @@ import {CrawlError} from '../lib/errors.ts';
 import type {TableName} from '../lib/schema/tables.ts';
 import type {FileRef, SegmentInfo} from '../lib/store/manifest-types.ts';
 import type {Snapshot} from '../lib/store/store.ts';
+import {bindTables} from '../lib/store/views.ts';
 import {
   type DatabaseParams,
   databaseParams,
@@ -142,12 +143,14 @@ interface InvertFacts {
 async function invert(task: Task, ctx: TaskContext): Promise<TaskResult> {
   const params = task.params as unknown as InvertParams; // made by plan
   const of = (table: TableName) => task.inputs.filter((file) => file.table === table);
-  const tables = ['crawldb', 'linkdb', 'linksources', 'fetch', 'parse', 'outlinks'] as const;
-  const db = await openTaskDatabase(withoutInlinks(task), ctx, params.database, tables);
+  const crawldb = of('crawldb');
+  const tables = ['linkdb', 'linksources', 'fetch', 'parse', 'outlinks'] as const;
+  const db = await openTaskDatabase(withoutCrawldb(task), ctx, params.database, tables);
   try {
     const segs = await rowsTable(db, 'segs', {segment: {type: 'text'}});
     await segs.insert(params.segments.map((segment) => ({segment})));
     await db.run(sql.told);
+    if (params.overtaken) await bindTables(db, ctx.store, {crawldb});
     await db.run(params.overtaken ? sql.applied : sql.unapplied);
     const derived = of('linksources').length === 0 && of('linkdb').length > 0;
     if (derived) await db.run(sql.derive);
@@ -162,9 +165,9 @@ async function invert(task: Task, ctx: TaskContext): Promise<TaskResult> {
     await db.run(sql.change);
     const [totals] = await db.all<{told: number; old: number; kept: number; rows: number}>(sql.totals);
     const {told = 0, old = 0, kept = 0, rows = 0} = totals ?? {};
-    const work: LinkWork = {db, ctx, revision: params.revision, maxInlinks: params.maxInlinks};
+    const work: LinkWork = {db, ctx, revision: params.revision, maxInlinks: params.maxInlinks, crawldb};
     const links = await linksAfter(work, of('linkdb'), of('linksources'), derived);
-    const inlinks = await inlinksAfter(db, ctx, of('crawldb'), of('inlinks'), params.inlinksRevision);
+    const inlinks = await inlinksAfter(db, ctx, crawldb, of('inlinks'), params.inlinksRevision);
     const total = params.links + told - old - links.cut;
     return {
       files: [...links.written, ...inlinks.written],
@@ -182,7 +185,7 @@ async function invert(task: Task, ctx: TaskContext): Promise<TaskResult> {
   }
 }
 
-/** `crawldb` is asked for what its rows hold; nobody here wants the sums of inlinks. */
-function withoutInlinks(task: Task): Task {
-  return {...task, inputs: task.inputs.filter(({table}) => table !== 'inlinks')};
+/** The crawldb is asked only where a later segment was applied or a page has too many links; it is bound then. */
+function withoutCrawldb(task: Task): Task {
+  return {...task, inputs: task.inputs.filter(({table}) => table !== 'crawldb' && table !== 'inlinks')};
 }

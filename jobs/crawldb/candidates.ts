@@ -56,7 +56,12 @@ export function readCandidates(
 ): Candidates {
   const crawldb = files.filter((file) => file.table === 'crawldb');
   const condition = `next_fetch_time <= ${timeLiteral(due)}`;
-  return new CandidateReader(db, crawldb, condition, nearer, sumRows(crawldb) <= wholeRows);
+  return new CandidateReader(db, crawldb, condition, nearer, readsWhole(crawldb, wholeRows));
+}
+
+/** Whether candidates are read from the view `crawldb` alone: it is small. */
+export function readsWhole(files: readonly FileRef[], wholeRows = candidateRule.smallRows): boolean {
+  return sumRows(files.filter(({table}) => table === 'crawldb')) <= wholeRows;
 }
 
 interface CandidateOptions {

@@ -73,6 +73,21 @@ SELECT e.* FROM every_page e SEMI JOIN affected_text USING (text_signature) ANTI
 INSERT INTO page
 SELECT e.* FROM every_page e SEMI JOIN lost_page l ON l.url = e.repeated ANTI JOIN page p USING (host_key, url_key);
 
+-- step: alone
+-- Whether none of these pages repeats another, and none did: then nothing changes.
+SELECT
+  count(signature) = count(DISTINCT signature) AND count(text_signature) = count(DISTINCT text_signature)
+  AND count(*) FILTER (standing IS NOT NULL OR repeated IS NOT NULL) = 0
+  AND NOT EXISTS (
+    FROM (
+      SELECT duplicate_of, duplicate_kind, similar_to FROM touched
+      UNION ALL
+      SELECT duplicate_of, duplicate_kind, similar_to FROM former_row
+    )
+    WHERE coalesce(duplicate_of, duplicate_kind, similar_to) IS NOT NULL
+  ) AS alone
+FROM page;
+
 -- step: exact
 -- Tables: affected (the signatures to look at).
 CREATE OR REPLACE VIEW exact_member AS

@@ -10,6 +10,7 @@ import {readSql} from '../runner/sql-file.ts';
 export const sql = readSql(import.meta.url, './repeats.sql', [
   'page',
   'affected',
+  'alone',
   'exact',
   'text',
   'examined',
@@ -53,7 +54,13 @@ export async function readExamined(db: Database, query = examinedRows): Promise<
  */
 export async function markTouched(db: Database, rules: DedupRules, examined = examinedRows): Promise<number> {
   await beginMarks(db, rules);
-  for (const step of ['affected', 'exact', 'text', 'examined'] as const) await db.run(sql[step]);
+  await db.run(sql.affected);
+  const [pages] = await db.all<{alone: boolean}>(sql.alone);
+  if (pages?.alone === true) {
+    await db.run('CREATE OR REPLACE TABLE dedup_row AS SELECT * FROM current_row LIMIT 0');
+    return 0;
+  }
+  for (const step of ['exact', 'text', 'examined'] as const) await db.run(sql[step]);
   await readExamined(db, examined);
   for (const step of ['keep_near', 'apply'] as const) await db.run(sql[step]);
   const [count] = await db.all<{n: number}>(`SELECT count(*) AS n FROM dedup_row WHERE status = 'duplicate'`);

@@ -6,12 +6,18 @@
 CREATE OR REPLACE TABLE crowded AS
 SELECT target_host_key, target_url_key FROM here GROUP BY ALL HAVING count(*) > $max_inlinks;
 
+-- step: no_surplus
+-- Where there are none.
+CREATE OR REPLACE TABLE surplus (
+  target_host_key UBIGINT, target_url_key UBIGINT, source_host_key UBIGINT, source_url_key UBIGINT
+);
+
+-- step: surplus
+-- Their links that are cut: the lower scores of sources, then the higher keys. Macro: crawldb_of. $max_inlinks.
 CREATE OR REPLACE TABLE rival AS
 SELECT DISTINCT h.source_host_key AS host_key, h.source_url_key AS url_key
 FROM here h SEMI JOIN crowded USING (target_host_key, target_url_key);
 
--- step: surplus
--- Their links that are cut: the lower scores of sources, then the higher keys. $max_inlinks.
 CREATE OR REPLACE TABLE surplus AS
 SELECT h.target_host_key, h.target_url_key, h.source_host_key, h.source_url_key
 FROM here h

@@ -21,7 +21,7 @@ import {linkdb, linksources} from '../../lib/schema/linkdb.ts';
 import {crashPoint} from '../../lib/store/crash-points.ts';
 import type {Database} from '../../lib/store/duckdb.ts';
 import type {FileRef} from '../../lib/store/manifest-types.ts';
-import {bindDeltas, bindLinkDeltas, bindLinks} from '../../lib/store/views.ts';
+import {bindInlinks, bindLinkDeltas, bindLinks, bindTables} from '../../lib/store/views.ts';
 import {writeInlinks} from '../crawldb/inlinks.ts';
 import type {TaskContext} from '../job.ts';
 import {readSql} from '../runner/sql-file.ts';
@@ -33,6 +33,7 @@ import {readSql} from '../runner/sql-file.ts';
 
 const sql = readSql(import.meta.url, './compact.sql', [
   'crowded',
+  'no_surplus',
   'surplus',
   'cut',
   'rows',
@@ -57,6 +58,8 @@ export interface LinkWork {
   readonly ctx: TaskContext;
   readonly revision: number;
   readonly maxInlinks: number;
+  /** Files of the crawldb, whose scores are asked where a page has too many links. */
+  readonly crawldb: readonly FileRef[];
 }
 
 export interface Written {
@@ -135,7 +138,7 @@ async function writeDelta(
 
 /** Writes a bucket, in its parts, without what does not count any more; what is too much is marked. */
 async function compactBucket(
-  {db, ctx, revision, maxInlinks}: LinkWork,
+  {db, ctx, revision, maxInlinks, crawldb}: LinkWork,
   bucket: BucketPlan,
   files: readonly FileRef[],
   sources: readonly FileRef[],
@@ -148,7 +151,12 @@ async function compactBucket(
     await db.run(`CREATE OR REPLACE VIEW here AS SELECT * FROM links_so_far
       WHERE target_host_key BETWEEN ${range.first}::UBIGINT AND ${range.last}::UBIGINT`);
     await db.run(sql.crowded, {max_inlinks: maxInlinks});
-    await db.run(sql.surplus, {max_inlinks: maxInlinks});
+    const [most] = await db.all<{n: number}>('SELECT count(*) AS n FROM crowded');
+    if (most?.n === 0) await db.run(sql.no_surplus);
+    else {
+      await bindTables(db, ctx.store, {crawldb});
+      await db.run(sql.surplus, {max_inlinks: maxInlinks});
+    }
     const [count] = await db.all<{n: number}>(sql.cut);
     cut += count?.n ?? 0;
     const facts = {...baseFacts(range, 'visited', revision, 0), list: 'all'};
@@ -205,7 +213,7 @@ export async function inlinksAfter(
   revision: number,
 ): Promise<Written> {
   const merge = files.length >= maxSmallFiles;
-  await bindDeltas(db, ctx.store, crawldb, merge ? files : []);
+  await bindInlinks(db, ctx.store, crawldb, merge ? files : []);
   const written = await writeInlinks(
     db,
     ctx,

@@ -52,11 +52,12 @@ export async function openTaskDatabase(
   return bound(db, ctx.store, byTable(task.inputs, also), bind);
 }
 
-/** The same for a plan, over the present crawl; only reads, and as views. */
+/** The same for a plan, over the present crawl; only reads, and as views. @param whole the crawldb is read whole */
 export async function openPlanDatabase(
   effects: JobEffects,
   files: readonly FileRef[],
   also: readonly TableName[],
+  whole = false,
 ): Promise<Database> {
   const params = databaseParams(effects.config);
   const db = await openDatabase({
@@ -65,7 +66,7 @@ export async function openPlanDatabase(
     spillDir: spillFolder(effects.store.dir, params.spill),
     signal: effects.signal,
   });
-  return bound(db, effects.store, byTable(files, also), {asViews: true});
+  return bound(db, effects.store, byTable(files, also), {asViews: true, whole});
 }
 
 async function bound(

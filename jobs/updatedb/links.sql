@@ -227,7 +227,7 @@ SELECT reason, count(*)::BIGINT AS n FROM (
 )
 GROUP BY reason ORDER BY reason;
 
--- step: earlier
+-- step: better
 -- Known URLs that these segments reach by fewer links, or saw earlier; and of those never fetched the ones that they
 -- value more; and those that an index file names as a sitemap. Seeds stay what they are. All three are least or greatest values, so that the order of segments does
 -- not matter; and as the score shrinks with each link, a URL that is found again from further away is not touched.
@@ -247,6 +247,8 @@ SELECT * FROM (
 )
 WHERE nearer OR maybe_sooner OR dearer OR indexed;
 
+-- step: earlier
+-- Their rows, as these segments make them. Reads further columns of no others.
 CREATE TABLE earlier AS
 WITH found_again AS (
   SELECT

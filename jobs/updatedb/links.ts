@@ -7,7 +7,7 @@ import type {Quarantine} from '../../lib/traps/quarantine.ts';
 import {rowsTable} from '../crawldb/writer.ts';
 import {readSql} from '../runner/sql-file.ts';
 import {refuseBlocked} from './blocked.ts';
-import {charge, replaceChanged, type Update} from './step.ts';
+import {charge, hasRows, replaceChanged, type Update} from './step.ts';
 import {refuseTraps} from './traps.ts';
 
 const sql = readSql(import.meta.url, './links.sql', [
@@ -18,6 +18,7 @@ const sql = readSql(import.meta.url, './links.sql', [
   'admit',
   'add',
   'refusals',
+  'better',
   'earlier',
   'hinted',
 ]);
@@ -56,10 +57,15 @@ export async function followLinks(update: Update, quarantine: Quarantine): Promi
   });
   for (const {reason, n} of await db.all<{reason: Reason; n: number}>(sql.refusals))
     charge(reasons, reason, n);
-  await db.run(sql.earlier, {max_sitemap_depth: maxSitemapDepth});
-  await replaceChanged(db, 'earlier');
-  await db.run(sql.hinted, {min_interval_s: bounds.minS});
-  await replaceChanged(db, 'hinted');
+  await db.run(sql.better, {max_sitemap_depth: maxSitemapDepth});
+  if (await hasRows(db, 'better')) {
+    await db.run(sql.earlier);
+    await replaceChanged(db, 'earlier');
+  }
+  if (await hasRows(db, 'hint')) {
+    await db.run(sql.hinted, {min_interval_s: bounds.minS});
+    await replaceChanged(db, 'hinted');
+  }
 }
 
 /** Reasons that the scope gives; the others are about the page or the link itself and hold. */

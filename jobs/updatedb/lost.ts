@@ -2,7 +2,7 @@ import {neverDue} from '../../lib/crawldb/row.ts';
 import type {FileRef} from '../../lib/store/manifest-types.ts';
 import type {Snapshot} from '../../lib/store/store.ts';
 import {readSql} from '../runner/sql-file.ts';
-import {markDuplicates, replaceChanged, type Update} from './step.ts';
+import {hasRows, markDuplicates, replaceChanged, type Update} from './step.ts';
 
 const sql = readSql(import.meta.url, './lost.sql', ['lost', 'revived']);
 
@@ -15,14 +15,19 @@ const sql = readSql(import.meta.url, './lost.sql', ['lost', 'revived']);
  */
 export async function replaceLinks(update: Update): Promise<number> {
   const {db, params} = update;
-  await db.run(sql.revived, {now: new Date(params.now), never: neverDue});
-  await replaceChanged(db, 'revived');
-  const [pages] = await db.all<{n: number}>(`SELECT count(*) AS n FROM revived WHERE status = 'fetched'`);
-  const duplicates = (pages?.n ?? 0) > 0 ? await markDuplicates(update, 'revived') : 0;
+  const duplicates = await reviveOrphans(update);
   if (!params.segments.some(({mode}) => mode === 'reparse')) return duplicates;
   await db.run(sql.lost);
   await replaceChanged(db, 'lost');
   return duplicates;
+}
+
+async function reviveOrphans(update: Update): Promise<number> {
+  const {db, params} = update;
+  if (!(await hasRows(db, `known_target WHERE status = 'orphan'`))) return 0;
+  await db.run(sql.revived, {now: new Date(params.now), never: neverDue});
+  await replaceChanged(db, 'revived');
+  return (await hasRows(db, `revived WHERE status = 'fetched'`)) ? markDuplicates(update, 'revived') : 0;
 }
 
 /**

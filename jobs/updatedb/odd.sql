@@ -8,7 +8,11 @@ SELECT
   l.lastmod_future_total, l.lastmod_ancient_total,
   (SELECT count(*) FROM judged WHERE reason IS NULL AND $hints
     AND sitemap_interval_s NOT BETWEEN $min_interval_s AND $max_interval_s)::BIGINT AS changefreq_bounded_total,
-  (SELECT count(*) FROM current_of('visited_key') WHERE NOT isfinite(score))::BIGINT AS scores_bounded_total
+  (SELECT count(*) FROM (
+    SELECT host_key, url_key FROM old_row WHERE NOT isfinite(score)
+    UNION
+    SELECT host_key, url_key FROM changed SEMI JOIN visited_key USING (host_key, url_key) WHERE NOT isfinite(score)
+  ))::BIGINT AS scores_bounded_total
 FROM (
   SELECT
     count(*) FILTER (lastmod > fetch_time)::BIGINT AS lastmod_future_total,

@@ -66,6 +66,11 @@ FROM crawldb_of('${table}')`);
   return duplicates;
 }
 
+/** Whether a table has rows: a step over none costs as much as one over a few, some 10 to 40 ms. */
+export async function hasRows(db: Database, table: string): Promise<boolean> {
+  return (await db.all(`SELECT 1 FROM ${table} LIMIT 1`)).length > 0;
+}
+
 /** Rows of a table take their place among the changed ones. */
 export async function replaceChanged(db: Database, table: string): Promise<void> {
   await db.run(`

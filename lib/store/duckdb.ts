@@ -129,30 +129,33 @@ class DuckDatabase implements Database {
 
   async run(sql: string, params: SqlParameters = {}): Promise<void> {
     await this.#guard(sql, async () => {
-      const last = await prepareLast(await this.#connection(), sql, params);
-      if (last === undefined) return;
-      try {
-        await last.run();
-      } finally {
-        last.destroySync();
-      }
+      await this.#result(sql, params);
     });
   }
 
   async all<R extends Readonly<SqlRow>>(sql: string, params: SqlParameters = {}): Promise<R[]> {
     return this.#guard(sql, async () => {
-      const last = await prepareLast(await this.#connection(), sql, params);
-      if (last === undefined) return [];
-      try {
-        const result = await last.run();
-        const rows: SqlRow[] = [];
-        for (const chunk of await result.fetchAllChunks())
-          for (const row of chunkRows(result, chunk)) rows.push(row);
-        return rows as R[]; // the caller knows the columns of its query
-      } finally {
-        last.destroySync();
-      }
+      const result = await this.#result(sql, params);
+      const rows: SqlRow[] = [];
+      for (const chunk of (await result?.fetchAllChunks()) ?? [])
+        for (const row of chunkRows(result!, chunk)) rows.push(row);
+      return rows as R[]; // the caller knows the columns of its query
     });
+  }
+
+  /**
+   * The result of the last statement, whole. Statements without parameters are not prepared: that plans most of them
+   * twice, a tenth of the processor time of a small round (measured 2026-11).
+   */
+  async #result(sql: string, params: SqlParameters): Promise<DuckDBResult | undefined> {
+    const connection = await this.#connection();
+    if (Object.keys(params).length === 0) return connection.run(sql);
+    const last = await prepareLast(connection, sql, params);
+    try {
+      return await last?.run();
+    } finally {
+      last?.destroySync();
+    }
   }
 
   async insert(

@@ -33,6 +33,8 @@ type FileLists = Readonly<Partial<Record<TableName, readonly FileRef[]>>>;
 export interface BindWays {
   /** Views, however small the files are: for who asks each table once. */
   readonly asViews?: boolean;
+  /** Of the crawldb the view alone, none of its parts: for who reads it whole. They take longer to bind than it. */
+  readonly whole?: boolean;
 }
 
 /**
@@ -74,8 +76,19 @@ export async function bindDeltas(
   inlinks: readonly FileRef[],
 ): Promise<void> {
   const path: FilePath = (file) => store.path(file);
-  await db.run(`${createView('crawldb_delta', deltaQuery(crawldb, path))}
-${createView('inlinks_live', liveInlinksQuery(crawldb, inlinks, path))}`);
+  await db.run(createView('crawldb_delta', deltaQuery(crawldb, path)));
+  await bindInlinks(db, store, crawldb, inlinks);
+}
+
+/** Changes of inlinks that the buckets of the crawldb have not taken up, as `inlinks_live`. */
+export async function bindInlinks(
+  db: Pick<Database, 'run'>,
+  store: {path(file: FileRef): string},
+  crawldb: readonly FileRef[],
+  inlinks: readonly FileRef[],
+): Promise<void> {
+  const path: FilePath = (file) => store.path(file);
+  await db.run(createView('inlinks_live', liveInlinksQuery(crawldb, inlinks, path)));
 }
 
 /** Some files of the linkdb as a view of this name, as the view `linkdb_all` has them. */
@@ -245,7 +258,7 @@ function tableQuery(name: TableName, list: readonly FileRef[], files: FileLists,
 
 function crawldbParts(files: FileLists, path: FilePath, ways: BindWays): string {
   const list = files.crawldb;
-  if (list === undefined) return '';
+  if (list === undefined || ways.whole === true) return '';
   return ways.asViews !== true && isReadOnce('crawldb', list)
     ? crawldbOfMemory
     : crawldbPartsQuery(list, path);

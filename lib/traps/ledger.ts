@@ -70,11 +70,9 @@ export function foldVisits(
 
 /** Narrow families are judged first; what is put on them does not count against the wider ones they are part of. */
 function judgeAll(rows: readonly FamilyRow[], rule: TrapRule, now: number): FamilyRow[] {
-  const order = (row: FamilyRow) =>
-    familiesOf(row.example).findIndex((family) => familyKey(family) === familyKey(row));
   const judged = new Map<string, FamilyRow>();
   const taken: FamilyRow[] = [];
-  for (const row of rows.toSorted((a, b) => order(a) - order(b) || compare(familyKey(a), familyKey(b)))) {
+  for (const row of narrowFirst(rows)) {
     const parts = taken.filter((narrow) =>
       familiesOf(narrow.example).some(
         (family) => familyKey(family) === familyKey(row) && !family.ofWords, // which had few pages of it
@@ -86,6 +84,16 @@ function judgeAll(rows: readonly FamilyRow[], rule: TrapRule, now: number): Fami
     judged.set(familyKey(row), after);
   }
   return [...judged.values()];
+}
+
+function narrowFirst(rows: readonly FamilyRow[]): FamilyRow[] {
+  return rows
+    .map((row) => {
+      const key = familyKey(row);
+      return {row, key, width: familiesOf(row.example).findIndex((family) => familyKey(family) === key)};
+    })
+    .sort((a, b) => a.width - b.width || compare(a.key, b.key))
+    .map(({row}) => row);
 }
 
 function judgeOne(row: FamilyRow, rule: TrapRule, now: number): FamilyRow {

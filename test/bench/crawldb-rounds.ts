@@ -119,7 +119,10 @@ effects.pass(before * day);
 for (let round = before; round < before + Number(given.rounds); round++) {
   world.now += day;
   effects.pass(day);
-  const made = await timed('generate', generate, {topN: Number(given.pages), maxPerHost: 100});
+  const made = await timed('generate', generate, {
+    topN: Number(given.pages),
+    maxPerHost: Math.min(100, Number(given.pages)),
+  });
   const segment = made.plan?.segment;
   if (segment === undefined) throw new Error('nothing is due');
   await timed('(fetch)', roundJob({...world}, segment, round, Number(given.links), digest), {});
