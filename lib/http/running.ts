@@ -207,8 +207,12 @@ export class RunningExchange implements CaptureListener {
     }
   }
 
-  /** Ends the exchange without success; what is in of a body is kept. */
+  /** Ends the exchange without success; what is in of a body is kept. If that is all that may be kept, nothing was lost. */
   fail(reason: Reason, detail: string): void {
+    if (this.#body.size > 0 && this.#body.size >= this.request.maxBody) {
+      this.#finish({truncated: 'length', reusable: false});
+      return;
+    }
     const truncated: Truncation = reason === 'timeout' ? 'time' : 'disconnect';
     this.#finish({reason, detail, truncated: this.#head === null ? null : truncated, reusable: false});
   }

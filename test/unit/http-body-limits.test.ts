@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import {createHash} from 'node:crypto';
+import type {Socket} from 'node:net';
 import {test} from 'node:test';
 import {BodyCollector} from '../../lib/http/body.ts';
 import {base32} from '../../lib/http/digests.ts';
@@ -32,6 +33,24 @@ test('a body larger than the limit is cut there, one of exactly the limit is who
       assert.equal(exchange.sha256, createHash('sha256').update(body).digest('hex'));
     }
   }
+});
+
+test('an answer that breaks off or stops when the limit is reached exactly has what is wanted: it is cut by length', async () => {
+  const breakOff = (end: (socket: Socket) => void) => async (maxBody: number) => {
+    await using server = await rawServer((socket) =>
+      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n0123456789', () => end(socket)),
+    );
+    await using client = loopbackClient({idleTimeoutMs: 300});
+    const {reason, body, truncated} = await get(client, server.origin, {maxBody});
+    return {reason, body: latin1(body), truncated};
+  };
+  const cut = {reason: null, body: '0123456789', truncated: 'length'};
+  const ended = breakOff((socket) => socket.end());
+  assert.deepEqual(await ended(10), cut);
+  assert.deepEqual(await ended(11), {...cut, reason: 'reset', truncated: 'disconnect'});
+  const silent = breakOff(() => undefined);
+  assert.deepEqual(await silent(10), cut);
+  assert.deepEqual(await silent(11), {...cut, reason: 'timeout', truncated: 'time'});
 });
 
 test('wantBody decides on the header; false closes without the body', async () => {
