@@ -129,6 +129,15 @@ const steps: Readonly<Record<string, (index: number) => unknown>> = {
     ];
   },
   simhash: (i) => simhashOfLower(lowers[i]!),
+  'payload to links with URLs, title, text and signatures': (i) => {
+    const {bytes} = decodeBody(pages[i]!.packed, 'gzip', {maxBytes: 20 << 20, maxRatio: 200});
+    const fact = parseHtml({...inputs[i]!, bytes});
+    return [
+      linkRows(fact.links, 1000, source, policy),
+      bodySignature(bytes),
+      textSignature(fact.text!.text.toLowerCase()),
+    ];
+  },
   'parsePage, all columns': (i) =>
     parsePage(
       {url, header, contentType: null, contentEncoding: null, payload: pages[i]!.packed},
