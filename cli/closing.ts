@@ -18,16 +18,17 @@ export function reasonList(reasons: Readonly<Record<string, number>>): string {
     .join(', ');
 }
 
-/** `12 word` parts of those counters that are not 0, or `nothing`. A pair of words is singular and plural. */
+/** `12 word` parts of those counters that are not 0, else `none`. A pair of words is singular and plural. */
 export function parts(
   report: Pick<RunReport, 'counters'>,
   words: Readonly<Record<string, string | readonly [one: string, many: string]>>,
+  none = 'nothing',
 ): string {
   const found = Object.entries(words)
     .map(([name, word]) => [counterOf(report, name), word] as const)
     .filter(([n]) => n > 0)
     .map(([n, word]) => (typeof word === 'string' ? counted(n, word, word) : counted(n, ...word)));
-  return found.length === 0 ? 'nothing' : found.join(', ');
+  return found.length === 0 ? none : found.join(', ');
 }
 
 /** The line ends in its duration: for a step after which the command itself goes on. */

@@ -23,7 +23,7 @@ export function explanationText(explanation: Explanation, {now, colours}: Frame)
     lines.push(`${colours.dim(title.padEnd(12))}${visible(first)}`);
     for (const text of others) lines.push(`${' '.repeat(12)}${visible(text)}`);
   }
-  return `${lines.join('\n')}\n`;
+  return `${lines.join('\n').trimEnd()}\n`;
 }
 
 /** Why it was or was not fetched, in a sentence or two. */

@@ -152,10 +152,8 @@ export function sumOf(reports: readonly RunReport[]): Record<string, number> {
 
 export function invertClosing(report: RunReport): string {
   if (report.outcome === 'nothing') return closing(report, 'no new links to invert');
-  return closing(
-    report,
-    `linkdb: ${counted(counterOf(report, 'links_total'), 'link')} (${parts(report, {links_added_total: 'added', links_removed_total: 'removed'})})`,
-  );
+  const changes = parts(report, {links_added_total: 'added', links_removed_total: 'removed'}, 'unchanged');
+  return closing(report, `linkdb: ${counted(counterOf(report, 'links_total'), 'link')} (${changes})`);
 }
 
 export async function updateSegments(

@@ -68,6 +68,7 @@ export const command = defineCommand({
     });
     if (await rounds.isStopped()) return exitCodes.stopped;
     let code = await rounds.finish(0);
+    let allDone = false;
     if (positionals.length > 0) {
       const report = await context.runJob(inject, {...defaultOptions(inject), urls: positionals}, terse);
       context.say(`injected ${counted(report.counters.seeds_added_total ?? 0, 'URL')}`);
@@ -89,7 +90,10 @@ export const command = defineCommand({
         },
         terse,
       );
-      if (report.outcome === 'nothing' || counterOf(report, 'urls_selected_total') === 0) break;
+      if (report.outcome === 'nothing' || counterOf(report, 'urls_selected_total') === 0) {
+        allDone = true;
+        break;
+      }
       code = await rounds.finish(round);
     }
     if (rounds.done === 0 && code === undefined) {
@@ -98,7 +102,8 @@ export const command = defineCommand({
     }
     if (code !== undefined)
       context.say('stopped: less free space than storage.min_free; make room, then run it again');
-    context.say(`${counted(rounds.done, 'round')} done; next: ${nextStep(await rounds.manifest()).command}`);
+    const next = allDone ? 'no more URLs are due' : `next: ${nextStep(await rounds.manifest()).command}`;
+    context.say(`${counted(rounds.done, 'round')} done; ${next}`);
     return code;
   },
 });

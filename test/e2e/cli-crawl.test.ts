@@ -74,6 +74,10 @@ test('a round by hand: what each command says, and that each may be repeated', a
   assert.match(updated.stderr, /crawldb: 4 new URLs, 1 updated .*; next: crawl invertlinks/);
   assert.match((await crawl(cwd, ['updatedb'])).stderr, /nothing to apply/);
   assert.match((await crawl(cwd, ['invertlinks'])).stderr, /linkdb: 4 links.*; next: crawl generate/);
+  assert.equal((await crawl(cwd, ['parse', '--all', '--as', 'again'])).code, 0);
+  assert.equal((await crawl(cwd, ['parse', '--use', 'again'])).code, 0);
+  assert.equal((await crawl(cwd, ['updatedb'])).code, 0);
+  assert.match((await crawl(cwd, ['invertlinks'])).stderr, /linkdb: 4 links \(unchanged\)/);
 });
 
 test('crawl run: from nothing to the end, then the questions that people ask', async (t) => {
@@ -84,7 +88,7 @@ test('crawl run: from nothing to the end, then the questions that people ask', a
   assert.equal(ran.code, 0, ran.stderr);
   assert.match(ran.stderr, /made a crawl in .*new/);
   assert.match(ran.stderr, /round 1, segment \d{14}: 1 fetched; 4 new URLs, 1 updated/);
-  assert.match(ran.stderr, /3 rounds done; next: crawl generate/);
+  assert.match(ran.stderr, /3 rounds done; no more URLs are due/);
   assert.equal((await crawl(dir, ['run'])).code, 3, 'nothing is due any more');
   writeFileSync(join(dir, 'STOP'), '');
   writeFileSync(join(dir, 'again.txt'), `${origin}/a\n`);
