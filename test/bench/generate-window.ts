@@ -23,6 +23,7 @@ import {configName, makeFolders, openCrawl} from '../../lib/store/crawl.ts';
 import {readTable} from '../../lib/store/parquet-read.ts';
 import {identify} from '../../lib/url/keys.ts';
 import {defaultOptions} from '../support/default-options.ts';
+import {barChart} from '../support/plot.ts';
 import {testEffects} from '../support/temporary-crawl.ts';
 
 const hostCount = Number(process.argv[2] ?? 1000);
@@ -160,11 +161,14 @@ function nutch(cap: number): Map<string, number> {
   return taken;
 }
 
+const shares: {name: string; value: number}[] = [];
+
 function report(title: string, list: ReadonlyMap<string, number>): void {
   const fetched = hosts.map((host) => fetchHost(host, list.get(host.name) ?? 0));
   const used = fetched.reduce((sum, {inWindow}) => sum + inWindow, 0);
   const size = [...list.values()].reduce((sum, n) => sum + n, 0);
   const minutes = (ms: number) => (ms / 60_000).toFixed(1);
+  shares.push({name: title, value: (100 * used) / total});
   const longest = Math.max(...fetched.map(({wholeMs}) => wholeMs));
   const late = size - used;
   console.log(
@@ -181,6 +185,15 @@ for (const cap of [100, 1000, Number.POSITIVE_INFINITY])
     `best by score, ${cap === Number.POSITIVE_INFINITY ? 'no cap' : `at most ${cap} a host`}`,
     nutch(cap),
   );
+console.log(
+  barChart({
+    title: 'Use of a window of an hour',
+    yTitle: 'of the possible requests, %',
+    yRange: [0, 100],
+    decimals: 1,
+    bars: shares,
+  }),
+);
 console.log(
   `forecast of generate: ${((forecast?.duration_ms ?? 0) / 60_000).toFixed(1)} min, ${forecast?.requests} requests`,
 );

@@ -76,7 +76,7 @@ function compare(kind: WebKind): void {
       xTitle: 'day',
       xRange: [pointDays / 2, days - pointDays / 2],
       yTitle: 'fresh copies, %',
-      yRange: [0, 60],
+      yRange: [0, 40],
       decimals: 1,
       curves: [...drawn, {name: 'optimum', values: drawn[0]!.values.map(() => 100 * best)}],
     }),

@@ -1,6 +1,7 @@
 /**
  * What a trap costs beside 1,000 honest hosts: an endless host, and a domain with 10,000 host names. Rounds of at most 20 pages
- * a host, judged after each round as updatedb does; pages that are fetched, and honest ones that are lost.
+ * a host, judged after each round as updatedb does; pages that are fetched, and honest ones that are lost. A plot of the
+ * requests that each has taken by round, as docs/scheduling.md has it.
  *
  *     npx just bench test/bench/traps-web.ts
  */
@@ -12,6 +13,7 @@ import {familyKey} from '../../lib/traps/family.ts';
 import {type FirstVisit, foldVisits} from '../../lib/traps/ledger.ts';
 import {makeQuarantine} from '../../lib/traps/quarantine.ts';
 import {hostOf} from '../../lib/url/host.ts';
+import {lineChart} from '../support/plot.ts';
 import {ownText} from '../support/trap-web.ts';
 
 const rule = {minPages: 100, minNovel: 0.1, nearBits: 8, probeMs: 30 * 86_400_000}; // the defaults
@@ -78,6 +80,8 @@ add('http://h0.wild.test/', null);
 let families = new Map<string, FamilyRow>();
 const fetched = new Map<string, number>();
 const begin = process.cpuUsage();
+/** Requests so far, at the end of each round. */
+const taken = {endless: [0], wild: [0], honest: [0]};
 let late = 0;
 for (let round = 0; waiting.length > 0 && round < 200; round++) {
   const quarantine = makeQuarantine(
@@ -115,6 +119,9 @@ for (let round = 0; waiting.length > 0 && round < 200; round++) {
     null,
   );
   waiting = rest;
+  taken.endless.push(fetched.get('endless.test') ?? 0);
+  taken.wild.push(fetched.get('wild.test') ?? 0);
+  taken.honest.push(honest.reduce((sum, {host}) => sum + (fetched.get(host) ?? 0), 0) / honest.length);
   for (const {url, links} of visits)
     for (const link of links) if (after.closes(link) === undefined) add(link, url);
   if (after.places.size > closedBefore)
@@ -129,4 +136,23 @@ for (const place of ['endless.test', 'wild.test'])
   );
 process.stdout.write(
   `honest: ${total} of ${expected} pages, ${mean.toFixed(1)} a host; ${late} pages of closed places fetched afterwards; ${(process.cpuUsage(begin).user / 1e6).toFixed(1)} s of processor time\n`,
+);
+const shownRounds = 20;
+console.log(
+  lineChart({
+    title: 'Requests so far, by round',
+    xTitle: 'round',
+    xRange: [0, shownRounds],
+    yTitle: 'requests',
+    yRange: [0, 200],
+    decimals: 0,
+    curves: [
+      {name: 'endless host', values: taken.endless},
+      {name: 'domain of endless hosts', values: taken.wild},
+      {name: 'mean honest host', values: taken.honest},
+    ].map(({name, values}) => ({
+      name,
+      values: Array.from({length: shownRounds + 1}, (_, round) => values[round] ?? values.at(-1)!),
+    })),
+  }),
 );

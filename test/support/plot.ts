@@ -45,3 +45,25 @@ export function lineChart(plot: Plot): string {
     block,
   ].join('\n');
 }
+
+export interface Bars {
+  readonly title: string;
+  readonly yTitle: string;
+  readonly yRange: readonly [number, number];
+  readonly bars: readonly {readonly name: string; readonly value: number}[];
+  /** Decimals that are shown. */
+  readonly decimals: number;
+}
+
+/** A bar for each name. */
+export function barChart({title, yTitle, yRange, bars, decimals}: Bars): string {
+  return [
+    `${block}mermaid`,
+    'xychart-beta',
+    `  title "${title}"`,
+    `  x-axis [${bars.map(({name}) => `"${name}"`).join(', ')}]`,
+    `  y-axis "${yTitle}" ${yRange[0]} --> ${yRange[1]}`,
+    `  bar [${bars.map(({value}) => value.toFixed(decimals)).join(', ')}]`,
+    block,
+  ].join('\n');
+}
