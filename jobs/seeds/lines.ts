@@ -1,5 +1,5 @@
 import {createReadStream} from 'node:fs';
-import {access, constants} from 'node:fs/promises';
+import {access, constants, stat} from 'node:fs/promises';
 import {createInterface} from 'node:readline';
 import {PassThrough, pipeline, Readable} from 'node:stream';
 import {buffer} from 'node:stream/consumers';
@@ -20,15 +20,17 @@ export async function seedSources(
   const sources: SeedSource[] = [];
   for (const file of new Set(files)) {
     if (file === '-') {
-      sources.push({name: '-', text: await readOnce(stdin)});
+      sources.push({name: '-', text: await readOnce(stdin, 'standard input')});
       continue;
     }
+    let pipe: boolean;
     try {
       await access(file, constants.R_OK);
+      pipe = (await stat(file)).isFIFO();
     } catch (error) {
       throw unreadable(file, error);
     }
-    sources.push({name: file, path: file});
+    sources.push(pipe ? {name: file, text: await readPipe(file)} : {name: file, path: file});
   }
   if (urls.length > 0) sources.push({name: 'argument', text: urls.join('\n')});
   return sources;
@@ -37,14 +39,23 @@ export async function seedSources(
 /** Texts of streams that were read: a job that is planned again finds its standard input here. */
 const texts = new WeakMap<NodeJS.ReadableStream, string>();
 
-async function readOnce(stream: NodeJS.ReadableStream): Promise<string> {
+/** Named pipes that were read, as a shell's `<(…)` is one: a second look finds nothing in them. */
+const pipes = new Map<string, Readable>();
+
+function readPipe(path: string): Promise<string> {
+  const stream = pipes.get(path) ?? createReadStream(path);
+  pipes.set(path, stream);
+  return readOnce(stream, path);
+}
+
+async function readOnce(stream: NodeJS.ReadableStream, name: string): Promise<string> {
   let text = texts.get(stream);
   if (text === undefined) {
     const bytes = await buffer(stream);
     try {
       text = (isGzip(bytes) ? gunzipSync(bytes) : bytes).toString('utf8');
     } catch (error) {
-      throw unreadable('standard input', error);
+      throw unreadable(name, error);
     }
     texts.set(stream, text);
   }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import {execFileSync} from 'node:child_process';
 import {writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {Readable} from 'node:stream';
@@ -152,6 +153,19 @@ test('standard input is that of the effects, plain or compressed, and is read on
     code: 'INPUT_UNREADABLE',
     message: 'standard input is torn, or not gzip (Z_BUF_ERROR)',
   });
+});
+
+test('a named pipe is read from its beginning', {
+  skip: process.platform === 'win32' && 'no named pipes',
+}, async (t) => {
+  const crawl = await jobHarness(t);
+  const file = join(crawl.dir, 'pipe');
+  execFileSync('mkfifo', [file]);
+  const [report] = await Promise.all([
+    crawl.run(inject, {...options, files: [file]}),
+    writeFile(file, 'http://a.test/\nhttp://b.test/\n'),
+  ]);
+  assert.equal(report.counters.seeds_added_total, 2);
 });
 
 test('a line of NUL and broken characters is kept as text and rejected', async (t) => {
