@@ -29,7 +29,10 @@ export function explanationText(explanation: Explanation, {now, colours}: Frame)
 /** Why it was or was not fetched, in a sentence or two. */
 export function answer(explanation: Explanation, now: number): string {
   const {url, refused, row, links, seeds, scope, selections, openSegments} = explanation;
-  if (refused) return `It cannot be crawled: ${because(refused.reason)} (${refused.detail})`;
+  if (refused) {
+    const advice = explanation.input.includes('://') ? '' : '; a URL begins with https:// or http://';
+    return `It cannot be crawled: ${because(refused.reason)} (${refused.detail})${advice}`;
+  }
   const waiting = selections.find(({segment}) => openSegments.includes(segment));
   if (row === null) {
     const rejectedSeed = seeds.find(({outcome}) => outcome === 'rejected');

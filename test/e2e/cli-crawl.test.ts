@@ -151,6 +151,7 @@ test('crawl run: from nothing to the end, then the questions that people ask', a
   assert.match(await explain('mailto:me@example.org'), /each of 1 link to it was rejected, scheme/);
   assert.match(await explain('https://example.org/'), /Never seen/);
   assert.match(await explain('http://'), /cannot be crawled: url_invalid/);
+  assert.match(await explain('a.test'), /cannot be crawled: url_invalid .*; a URL begins with https:/);
   const json = JSON.parse((await crawl(dir, ['explain', '--json', `${origin}/b`])).stdout) as {
     answer: string;
     row: {status: string};
