@@ -262,7 +262,7 @@ export class Fetcher {
       this.work.queues.finished(host.queue, host.politeness.nextAllowed);
       return;
     }
-    if (failedOnTheWay(exchange)) {
+    if (failedOnTheWay(exchange.reason)) {
       this.work.queues.hold(host.queue);
       // Nobody is charged yet, but something may have reached the host: the delay holds.
       const free = done.ended + delayOf(host.politeness).delayMs;

@@ -3,18 +3,16 @@
  *
  * When many different hosts in a row fail in DNS or connect and none answers in between, it is our own network.
  * A host that fails so is a suspect until somebody answers: only then is the failure charged to it. A failure that
- * is our own by its kind (no descriptors, a proxy that is gone) needs no others beside it; one of which a name server
- * says that the name does not exist is no sign of an outage. Dead hosts may follow one another in a list: those that fail
- * again after an outage in which somebody answered make no new one.
+ * is our own by its kind (no descriptors, a proxy that is gone) needs no others beside it. Dead hosts may follow one
+ * another in a list: those that fail again after an outage in which somebody answered make no new one.
  */
-import type {Exchange} from '../http/exchange.ts';
 import type {Reason} from '../schema/reason.ts';
 
 const ofTheWay: ReadonlySet<Reason> = new Set<Reason>(['dns', 'connect', 'connect_timeout', 'own_network']);
 
 /** Failures that an outage of our own network would look like. */
-export function failedOnTheWay({reason, nameUnknown}: Pick<Exchange, 'reason' | 'nameUnknown'>): boolean {
-  return reason !== null && ofTheWay.has(reason) && nameUnknown !== true;
+export function failedOnTheWay(reason: Reason | null): boolean {
+  return reason !== null && ofTheWay.has(reason);
 }
 
 /** First pause before a probe, and the longest, in ms. Chosen: a router restarts within minutes. */

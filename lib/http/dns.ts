@@ -39,7 +39,6 @@ const maxEntries = 100_000;
 interface Entry {
   readonly addresses: readonly string[];
   readonly failure: string | undefined;
-  readonly nameUnknown?: boolean;
   readonly expires: number;
   turns: number;
 }
@@ -72,7 +71,7 @@ export class DnsCache {
     const cached = this.#entries.get(key);
     const usable = cached !== undefined && cached.expires > started && !fresh;
     const entry = usable ? cached : await this.#ask(key);
-    if (entry.failure !== undefined) throw new ExchangeFailure('dns', entry.failure, entry.nameUnknown);
+    if (entry.failure !== undefined) throw new ExchangeFailure('dns', entry.failure);
     const turn = entry.turns;
     entry.turns += 1;
     return {
@@ -110,8 +109,7 @@ export class DnsCache {
       };
     } catch (error) {
       const expires = this.#options.monotonic() + failureTtlMs;
-      const nameUnknown = ['ENOTFOUND', 'ENODATA'].includes(systemCode(error) ?? '');
-      return {addresses: [], failure: `${key}: ${wordsOf(error)}`, nameUnknown, expires, turns: 0};
+      return {addresses: [], failure: `${key}: ${wordsOf(error)}`, expires, turns: 0};
     }
   }
 }

@@ -54,8 +54,6 @@ export interface Timings {
 export interface Exchange {
   /** Null: a complete (or knowingly truncated) answer. Otherwise why there is none, or why it broke off. */
   readonly reason: Reason | null;
-  /** With `dns`: a name server was reached, and says that there is no such name, or no address of it. */
-  readonly nameUnknown?: true;
   /** For people: the error's own words. */
   readonly detail: string | null;
   readonly head: ResponseHead | null;

@@ -9,17 +9,13 @@ import type {Reason} from '../schema/reason.ts';
 export class ExchangeFailure extends Error {
   readonly reason: Reason;
 
-  /** With `dns`: a name server was reached, and says that there is no such name, or no address of it. */
-  readonly nameUnknown: boolean;
-
-  constructor(reason: Reason, detail: string, nameUnknown = false) {
+  constructor(reason: Reason, detail: string) {
     const {stackTraceLimit} = Error;
     Error.stackTraceLimit = 0;
     super(detail);
     Error.stackTraceLimit = stackTraceLimit;
     this.name = 'ExchangeFailure';
     this.reason = reason;
-    this.nameUnknown = nameUnknown;
   }
 }
 

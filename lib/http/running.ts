@@ -76,7 +76,6 @@ export class RunningExchange implements CaptureListener {
   #broken: string | undefined;
   #resume: (() => void) | undefined;
   #pacedMs = 0;
-  #nameUnknown = false;
 
   constructor(
     request: HttpRequest,
@@ -199,7 +198,6 @@ export class RunningExchange implements CaptureListener {
       this.#retried = true;
       this.#owner.retry(this);
     } else if (error instanceof ExchangeFailure) {
-      this.#nameUnknown = error.nameUnknown;
       this.fail(error.reason, error.message);
     } else {
       const inHeader = this.capture?.partialHeader !== undefined;
@@ -257,7 +255,6 @@ export class RunningExchange implements CaptureListener {
     const partial = this.capture?.partialHeader;
     const exchange: Exchange = {
       reason: end.reason ?? null,
-      ...(this.#nameUnknown ? {nameUnknown: true} : {}),
       detail: end.detail ?? this.#notes(),
       head: this.#head,
       requestHeader: this.#requestHeader(),

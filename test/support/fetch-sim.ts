@@ -99,8 +99,6 @@ export interface SimAnswer {
   readonly body?: string;
   readonly reason?: Reason;
   readonly truncated?: Truncation;
-  /** A name server says that there is no such name. */
-  readonly nameUnknown?: true;
   /** Time of the answer; 10 ms if absent. */
   readonly tookMs?: number;
 }
@@ -283,7 +281,6 @@ class SimClient implements HttpClient {
     const onTheWay = reason !== null && /^(dns|connect|tls|address|own)/.test(reason);
     return {
       reason,
-      ...(answer.nameUnknown ? {nameUnknown: true} : {}),
       detail: reason,
       head,
       requestHeader: onTheWay ? null : Buffer.from(`GET ${request.url}\r\n\r\n`),

@@ -46,17 +46,6 @@ for (const reason of ['dns', 'connect', 'connect_timeout'] as const) {
   });
 }
 
-test('names that do not exist, as name servers say, are no outage: nobody waits for them', async () => {
-  const sim = await simulate({
-    list: [...hosts('dead', 300), ...hosts('live', 5, 20)],
-    web: web({reason: 'dns', nameUnknown: true, tookMs: 5}),
-  });
-  assert.deepEqual(counted(sim.outcomes()), {'dead: retry dns -': 300, 'live: success - 200': 100});
-  assert.ok(sim.durationMs < 30_000, `${sim.durationMs}`);
-  const asked = sim.requests.filter(({url}) => url.includes('//dead'));
-  assert.equal(asked.length, 300);
-});
-
 test('two outages, one after the other, charge nobody', async () => {
   const clock = new VirtualClock();
   const begin = clock.time;
