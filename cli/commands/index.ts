@@ -43,6 +43,7 @@ export const commands: readonly CommandEntry[] = [
   {name: 'demo', summary: 'Crawl an embedded demo web on loopback, or with URLs a real one, into data/.', load: () => import('./demo.ts')},
   {name: 'traps', summary: 'Show families of URLs that are quarantined as traps; release or block them.', load: () => import('./traps.ts')},
   {name: 'schedule-sim', summary: 'Simulate recrawl schedules on a synthetic web, or on what this crawl saw change.', load: () => import('./schedule-sim.ts')},
+  {name: 'verify', summary: 'Compare all files of the crawl with what was written.', load: () => import('./verify.ts')},
   {name: 'drop', summary: 'Take segments out of the crawl and release their URLs.', load: () => import('./drop.ts')},
   {name: 'mergesegs', summary: 'Merge segments into one: of each URL the newest capture.', load: () => import('./mergesegs.ts')},
   {name: 'merge', summary: 'Take other crawls into this one.', load: () => import('./merge.ts')},

@@ -92,6 +92,31 @@ export async function readHighest(dir: string): Promise<ReadManifest | undefined
   return undefined;
 }
 
+/** What is wrong with the manifests that are kept: those that are not whole, or not the ones that later ones name. */
+export async function readChain(dir: string): Promise<{readonly path: string; readonly why: string}[]> {
+  const wrong: {path: string; why: string}[] = [];
+  let before: {number: number; sha256: string} | undefined;
+  for (const number of await manifestNumbers(dir)) {
+    const path = `${manifestFolder}/${manifestName(number)}`;
+    try {
+      const read = await readManifest(dir, number);
+      if (read === undefined) continue; // removed since by retention
+      const {parent} = read.manifest;
+      if (before !== undefined && parent?.number === before.number && parent.sha256 !== before.sha256)
+        wrong.push({
+          path: `${manifestFolder}/${manifestName(before.number)}`,
+          why: `not the one that manifest ${number} came after`,
+        });
+      before = {number, sha256: read.sha256};
+    } catch (error) {
+      if (!(error instanceof CrawlError)) throw error;
+      wrong.push({path, why: error.message});
+      before = undefined;
+    }
+  }
+  return wrong;
+}
+
 function invalid(path: string, why: string): CrawlError {
   return new CrawlError('MANIFEST_INVALID', `manifest ${path} is not whole: ${why}`, {
     facts: {path},

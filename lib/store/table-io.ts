@@ -1,6 +1,6 @@
 import {createHash} from 'node:crypto';
 import {createReadStream} from 'node:fs';
-import {open} from 'node:fs/promises';
+import {open, stat} from 'node:fs/promises';
 import {CrawlError, systemCode} from '../errors.ts';
 import {writeError} from './durable.ts';
 
@@ -20,6 +20,15 @@ export async function syncFile(path: string): Promise<void> {
     } finally {
       await handle.close();
     }
+  } catch (error) {
+    throw fileError(error, path);
+  }
+}
+
+/** Size of a file, bytes. */
+export async function fileSize(path: string): Promise<number> {
+  try {
+    return (await stat(path)).size;
   } catch (error) {
     throw fileError(error, path);
   }
