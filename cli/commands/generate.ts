@@ -39,6 +39,6 @@ export const command = defineCommand({
       ...(left > 0 ? [`${counted(left, 'due URL')} left out: ${reasonList(report.reasons)}`] : []),
       ...made.flatMap((segment) => forecastLines(segment, effects.now())),
     ]);
-    return made.length === 0 ? exitCodes.nothing : undefined;
+    return made.length === 0 && report.outcome !== 'planned' ? exitCodes.nothing : undefined;
   },
 });

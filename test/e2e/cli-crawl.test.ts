@@ -186,7 +186,9 @@ test('a fetch without contact leaves this machine alone; a dry run does nothing'
   await crawl(cwd, ['init']);
   const dry = await crawl(cwd, ['inject', '--dry-run', 'https://example.org/']);
   assert.deepEqual(Object.keys(JSON.parse(dry.stdout) as object).slice(0, 2), ['base', 'now']);
+  assert.equal((await crawl(cwd, ['generate', '--dry-run'])).code, 3, 'nothing is due');
   await crawl(cwd, ['inject', 'https://example.org/']);
+  assert.equal((await crawl(cwd, ['generate', '--dry-run'])).code, 0);
   const {stdout} = await crawl(cwd, ['generate', '--json']);
   const {segment} = JSON.parse(stdout) as {segment: string};
   const refused = await crawl(cwd, ['fetch', '--json']);
