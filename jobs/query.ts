@@ -7,7 +7,7 @@ import {tables} from '../lib/schema/tables.ts';
 import {type Database, type SqlRow, sqlString} from '../lib/store/duckdb.ts';
 import type {Snapshot} from '../lib/store/store.ts';
 import {bindSnapshot} from '../lib/store/views.ts';
-import {hostKey, urlKey} from '../lib/url/keys.ts';
+import {hostKey, identify} from '../lib/url/keys.ts';
 import {normalizeUrl} from '../lib/url/normalize.ts';
 import {readPolicies} from './config/policies.ts';
 import {defineFunctions} from './query/functions.ts';
@@ -51,10 +51,10 @@ export async function openQueries(settings: QuerySettings): Promise<QuerySession
     throw error;
   }
   const keyOf = (name: 'url_key' | 'host_key', text: string): bigint => {
-    if (name === 'host_key') return hostKey(text);
+    if (name === 'host_key' && !text.includes('://')) return hostKey(text);
     const normal = normalizeUrl(text, policy);
-    if ('url' in normal) return urlKey(normal.url);
-    throw new CrawlError('QUERY_FAILED', `url_key('${text}'): ${normal.detail}`, {hint: 'Give a whole URL.'});
+    if ('url' in normal) return identify(normal.url)[name];
+    throw new CrawlError('QUERY_FAILED', `${name}('${text}'): ${normal.detail}`, {hint: 'Give a whole URL.'});
   };
   return new Session(reader, settings, (sql) => expandKeys(sql, keyOf));
 }

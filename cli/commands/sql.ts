@@ -17,7 +17,7 @@ export const command = defineCommand({
     "parse_of('NAME') and outlinks_of('NAME') are the rows of any parse by its name; --parse NAME shows that one as parse",
     'and outlinks, of the segments that have it.',
     '',
-    "url_key('URL') and host_key('HOST') give the keys of a URL, which is normalized first, and of a host.",
+    "url_key('URL') and host_key('HOST') give the keys of a URL, which is normalized first, and of a host, also of a URL’s.",
     'decode_payload(payload, content_encoding) undoes the content coding; payload_text(payload, content_encoding,',
     "content_type) makes a text of it, null where it is none; header_value(response_header, 'content-type') reads a",
     'header. These three take about a millisecond a page, on one thread: parse has text and title in its tables.',

@@ -5,7 +5,7 @@ const pieces =
   /'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\/\*[\s\S]*?\*\/|\$(\w*)\$[\s\S]*?\$\1\$|\b(url_key|host_key)\s*\(\s*'((?:[^']|'')*)'\s*\)/gi;
 
 /**
- * Puts keys in place of `url_key('https://example.org/')` and `host_key('example.org')`. SQL cannot compute them:
+ * Puts keys in place of `url_key('https://example.org/')` and `host_key('example.org')`, or of a URL. SQL cannot compute them:
  * they are XXH64, and a URL is normalized first.
  */
 export function expandKeys(

@@ -58,9 +58,10 @@ export function topSql(n: number, minScore: number | undefined, filter: RowFilte
 ORDER BY score DESC, url LIMIT ${n}`;
 }
 
-/** The row of a URL, which the query's url_key normalizes as others were. */
+/** The row of a URL, which the query's functions normalize as others were. By the host only one bucket is read. */
 export function urlSql(url: string): string {
-  return `SELECT * FROM crawldb WHERE url_key = url_key(${sqlString(url)})`;
+  const text = sqlString(url);
+  return `SELECT * FROM crawldb WHERE host_key = host_key(${text}) AND url_key = url_key(${text})`;
 }
 
 /** What the manifest says, at once, however large the crawldb is. */

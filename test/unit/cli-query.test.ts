@@ -46,6 +46,12 @@ test('crawl sql reads, and only reads', async (t) => {
     assert.deepEqual(await sql('--format', 'csv', query), {code: 0, stdout, stderr: ''}, query);
   const key = await sql('--format', 'csv', "SELECT url_key('HTTPS://Example.org:443/#x') AS k");
   assert.equal(key.stdout, `k\n${urlKey('https://example.org/')}\n`);
+  const host = await sql(
+    '--format',
+    'csv',
+    "SELECT host_key('HTTPS://Example.org:443/#x') = host_key('example.org') AS k",
+  );
+  assert.equal(host.stdout, 'k\ntrue\n');
 
   const before = readdirSync(cwd, {recursive: true}).sort();
   for (const [query, code, message] of [
