@@ -148,6 +148,7 @@ test('--where reads some captures under a name, which cannot stand for its segme
 
   assert.match(await refused(crawl, 'parse', '--use', 'some'), /has only some captures of 20260101000000/);
   assert.match(await refused(crawl, 'parse', '--where', 'true'), /name the result with --as/);
+  assert.match(await refused(crawl, 'parse', '--all', '--stale'), /give one of them/);
   assert.match(await refused(crawl, 'parse', '--as', current!, '--where', 'true'), /is the whole parse/);
   for (const wrong of ['', 'true; DROP TABLE x', 'nonsense = 1'])
     assert.match(await refused(crawl, 'parse', '--as', 'x', '--where', wrong), /--where/);
