@@ -82,7 +82,10 @@ export const parse = defineJob({
   async plan(options, effects) {
     const {snapshot, config, store, log} = effects;
     if (options.all && options.stale)
-      throw new CrawlError('USAGE', '--all reads everything again, --stale only what is stale: give one of them');
+      throw new CrawlError(
+        'USAGE',
+        '--all reads everything again, --stale only what is stale: give one of them',
+      );
     const texts = await readPolicyTexts(config, store.dir);
     const policy = urlPolicy(config.url, texts.urlRules);
     if (options.as === undefined) heldPolicy(snapshot, policy);
