@@ -147,8 +147,17 @@ function statsText(stats: NonNullable<HostDescription['stats']>, due: number): s
     .filter(([, n]) => n > 0)
     .map(([name, n]) => `${count(n)} ${name}`);
   const refused = over_budget === 0 ? '' : `; ${counted(over_budget, 'new URL')} refused by the budget`;
+  const {recent_pages: pages, recent_new: own} = stats;
+  const yielded = pages === null || own === null || pages < 1 ? [] : [yieldText(pages, own)];
   return [
     `${counted(urls, 'known URL')}${parts.length === 0 ? '' : `: ${parts.join(', ')}`}; ${count(due)} due`,
     `${counted(pages_fetched, 'page')} fetched ever, ${bytes(body_bytes)}${saved === 0 ? '' : `, ${bytes(saved)} of them not stored again`}${refused}`,
+    ...yielded,
   ];
+}
+
+/** What generate's yield rests on. */
+function yieldText(pages: number, own: number): string {
+  const few = own < pages / 2 ? ': with less than half of them generate gives it less' : '';
+  return `${count(Math.round(own))} of its last ${counted(Math.round(pages), 'page')} had content of their own${few}`;
 }

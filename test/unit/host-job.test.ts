@@ -155,8 +155,8 @@ async function crawlWithHost(t: Parameters<typeof jobHarness>[0]) {
     body_bytes: 2048,
     over_budget: 3,
     novel_bytes: 1024,
-    recent_pages: 0,
-    recent_new: 0,
+    recent_pages: 24.2,
+    recent_new: 9.75,
   };
   const robots: RobotsRow = {
     origin: 'https://a.test',
@@ -248,6 +248,7 @@ test('crawl host says it in words', async (t) => {
     /^robots\.txt {2}https:\/\/a\.test: rules, HTTP 200; read 2025-12-31T22:00:00Z.*; Crawl-delay 2 s; 1 sitemap$/m,
     /^urls {8}12 known URLs: 7 unfetched, 4 fetched, 1 gone; 0 due$/m,
     /4 pages fetched ever, 2\.0 KiB, 1\.0 KiB of them not stored again; 3 new URLs refused by the budget/,
+    /10 of its last 24 pages had content of their own: with less than half of them generate gives it less/,
     /^open {8}segment 20260101000000: 1 URL, not applied yet$/m,
   ])
     assert.match(shown.stdout, line);
