@@ -163,12 +163,13 @@ function nutch(cap: number): Map<string, number> {
 
 const shares: {name: string; value: number}[] = [];
 
-function report(title: string, list: ReadonlyMap<string, number>): void {
+/** @param mark its name in the plot, which has little room */
+function report(title: string, mark: string, list: ReadonlyMap<string, number>): void {
   const fetched = hosts.map((host) => fetchHost(host, list.get(host.name) ?? 0));
   const used = fetched.reduce((sum, {inWindow}) => sum + inWindow, 0);
   const size = [...list.values()].reduce((sum, n) => sum + n, 0);
   const minutes = (ms: number) => (ms / 60_000).toFixed(1);
-  shares.push({name: title, value: (100 * used) / total});
+  shares.push({name: mark, value: (100 * used) / total});
   const longest = Math.max(...fetched.map(({wholeMs}) => wholeMs));
   const late = size - used;
   console.log(
@@ -179,12 +180,12 @@ function report(title: string, list: ReadonlyMap<string, number>): void {
 console.log(`${hostCount} hosts, ${rows.length} URLs, window 60 min: ${total} requests are possible`);
 console.log('| rule | listed | answered in the window | of the possible | too late | the whole list takes |');
 console.log('| --- | --- | --- | --- | --- | --- |');
-report('generate --window 1h', listed);
-for (const cap of [100, 1000, Number.POSITIVE_INFINITY])
-  report(
-    `best by score, ${cap === Number.POSITIVE_INFINITY ? 'no cap' : `at most ${cap} a host`}`,
-    nutch(cap),
-  );
+report('generate --window 1h', '--window 1h', listed);
+for (const cap of [100, 1000, Number.POSITIVE_INFINITY]) {
+  const most = cap === Number.POSITIVE_INFINITY ? undefined : cap.toLocaleString('en');
+  const title = most === undefined ? 'no cap' : `at most ${most} a host`;
+  report(`best by score, ${title}`, most === undefined ? 'no cap' : `cap of ${most}`, nutch(cap));
+}
 console.log(
   barChart({
     title: 'Use of a window of an hour',
