@@ -102,7 +102,7 @@ export const command = defineCommand({
     }
     if (code !== undefined)
       context.say('stopped: less free space than storage.min_free; make room, then run it again');
-    const next = allDone ? 'no more URLs are due' : `next: ${nextStep(await rounds.manifest()).command}`;
+    const next = allDone ? 'nothing more to fetch now' : `next: ${nextStep(await rounds.manifest()).command}`;
     context.say(`${counted(rounds.done, 'round')} done; ${next}`);
     return code;
   },

@@ -1,5 +1,5 @@
 import {getDomain, getPublicSuffix} from 'tldts';
-import {ownCopy} from './own-copy.ts';
+import {remembered} from './remembered.ts';
 
 /** Host names: out of a URL, and by the Public Suffix List (its ICANN part, as in Common Crawl's columns). */
 
@@ -31,27 +31,17 @@ export function hostOf(url: string): string {
 const maxRemembered = 100_000;
 const options = {validateHostname: false, extractHostname: false, detectIp: true} as const;
 
-function remembered(domainOf: (host: string) => string | null): (host: string) => string {
-  const known = new Map<string, string>();
-  return (host) => {
-    let domain = known.get(host);
-    if (domain === undefined) {
-      domain = domainOf(host) ?? host;
-      if (known.size >= maxRemembered) known.clear();
-      known.set(ownCopy(host), ownCopy(domain));
-    }
-    return domain;
-  };
-}
-
 /** One label below the public suffix; the host itself where there is none, as for addresses. */
-export const registeredDomain = remembered((host) => getDomain(host, options));
+export const registeredDomain = remembered(maxRemembered, (host) => getDomain(host, options) ?? host);
 
 /**
  * As {@link registeredDomain}, with the private part of the list too: `alice.github.io` is a domain of its own.
  * For what belongs to one owner, as a seed's scope.
  */
-export const ownerDomain = remembered((host) => getDomain(host, {...options, allowPrivateDomains: true}));
+export const ownerDomain = remembered(
+  maxRemembered,
+  (host) => getDomain(host, {...options, allowPrivateDomains: true}) ?? host,
+);
 
 /** Public suffix of a host; null for addresses and for names of one label. */
 export function publicSuffix(host: string): string | null {

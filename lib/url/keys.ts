@@ -1,6 +1,6 @@
 import xxhash from 'xxhash-wasm';
 import {hostOf, registeredDomain} from './host.ts';
-import {ownCopy} from './own-copy.ts';
+import {remembered} from './remembered.ts';
 
 /**
  * Keys of hosts and URLs: XXH64, seed 0, over UTF-8. Computed here once and stored; SQL never computes them.
@@ -29,18 +29,14 @@ type HostIdentity = Pick<UrlIdentity, 'host_key' | 'url_host_name' | 'url_host_r
 
 // Links of a page lead to few hosts, so what identifies them is remembered, up to a bound that many hosts can't pass.
 const maxRemembered = 10_000;
-const known = new Map<string, HostIdentity>();
-
-function identifyHost(host: string): HostIdentity {
-  let identity = known.get(host);
-  if (identity === undefined) {
-    const own = ownCopy(host);
-    identity = {host_key: h64(own), url_host_name: own, url_host_registered_domain: registeredDomain(own)};
-    if (known.size >= maxRemembered) known.clear();
-    known.set(own, identity);
-  }
-  return identity;
-}
+const identifyHost = remembered(
+  maxRemembered,
+  (host): HostIdentity => ({
+    host_key: h64(host),
+    url_host_name: host,
+    url_host_registered_domain: registeredDomain(host),
+  }),
+);
 
 /** The columns that identify a normalized URL in every table. */
 export function identify(url: string): UrlIdentity {

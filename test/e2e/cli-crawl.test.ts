@@ -88,7 +88,7 @@ test('crawl run: from nothing to the end, then the questions that people ask', a
   assert.equal(ran.code, 0, ran.stderr);
   assert.match(ran.stderr, /made a crawl in .*new/);
   assert.match(ran.stderr, /round 1, segment \d{14}: 1 fetched; 4 new URLs, 1 updated/);
-  assert.match(ran.stderr, /3 rounds done; no more URLs are due/);
+  assert.match(ran.stderr, /3 rounds done; nothing more to fetch now/);
   assert.equal((await crawl(dir, ['run'])).code, 3, 'nothing is due any more');
   writeFileSync(join(dir, 'STOP'), '');
   writeFileSync(join(dir, 'again.txt'), `${origin}/a\n`);
