@@ -70,12 +70,13 @@ export function parseArguments(
   const flags = [...names].filter(([, name]) => isFlag(name)).map(([flag]) => flag);
   for (const word of argv) {
     if (word === '--') break;
+    if (positionalsOption.test(word)) throw usage(unknownOption('_', []));
     const match = /^--?([^=]+)=/.exec(word);
     if (match && (flags.includes(match[1]!) || negations.has(match[1]!)))
       throw usage(`--${match[1]} takes no value: ${word}`);
   }
 
-  const parsed = Parser.detailed(argv.map(commentAsText), {
+  const parsed = Parser.detailed(argv.map(keepComment), {
     alias,
     boolean: [...flags, ...negations.keys()],
     string: [...names].filter(([, name]) => !isFlag(name)).map(([option]) => option),
@@ -99,7 +100,7 @@ export function parseArguments(
     if (name === undefined)
       throw usage(unknownOption(option, [...names.keys(), ...offeredNegations(declarations)]));
     const shown = option.length === 1 ? `-${option}` : `--${option}`;
-    const texts = (Array.isArray(raw) ? raw : [raw]).map(String);
+    const texts = (Array.isArray(raw) ? raw : [raw]).map(String).map(asGiven);
     if (texts.length > 1 && declarations[name]!.kind !== 'list' && declarations[name]!.kind !== 'map')
       throw usage(`${shown} is given ${texts.length} times: ${texts.join(', ')}`);
     if (given[name] !== undefined)
@@ -123,12 +124,22 @@ export function parseArguments(
     if ('problem' in value) throw usage(`--${optionName(name)}: ${value.problem}`);
     values[name] = value.value;
   }
-  return {values, given, positionals: [...words, ...after].map(String)};
+  return {values, given, positionals: [...words, ...after].map(String).map(asGiven)};
 }
 
+/** The parser keeps arguments under `_`, so that an option of that name would be taken for one of them. */
+const positionalsOption = /^-(?:-_(?:=|$)|[A-Za-z0-9]*_)/;
+
+/** What no argument holds, before what is no option though it looks like one. */
+const mark = '\0';
+
 /** A query may begin with a comment of SQL, which is no option: no option has a space after its dashes. */
-function commentAsText(word: string): string {
-  return /^--\s/.test(word) ? ` ${word}` : word;
+function keepComment(word: string): string {
+  return /^--\s/.test(word) ? `${mark}${word}` : word;
+}
+
+function asGiven(word: string): string {
+  return word.startsWith(mark) ? word.slice(mark.length) : word;
 }
 
 function offeredNegations(declarations: OptionDeclarations): string[] {

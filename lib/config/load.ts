@@ -91,8 +91,16 @@ export function loadConfig(sources: ConfigSources): ConfigWithOrigins {
       const setting = [first, ...others].find((name) => origins[name]?.kind !== 'default') ?? first;
       problems.push(`${placeOf(origins[setting] ?? {kind: 'default'})}: ${setting}: ${problem}`);
     }
-  if (problems.length > 0) throw new CrawlError('CONFIG_INVALID', problems.join('\n'), {facts: {problems}});
+  if (problems.length > 0) {
+    const told = problems.map(onOneLine);
+    throw new CrawlError('CONFIG_INVALID', told.join('\n'), {facts: {problems: told}});
+  }
   return {config: whole, origins};
+}
+
+/** A key may have line breaks, and each problem is a line. */
+function onOneLine(problem: string): string {
+  return problem.replaceAll(/\s*[\r\n]\s*/g, ' ');
 }
 
 /** `crawl.yaml:12`, `CRAWL_FETCH_MAX_ACTIVE`, `--contact`, `default`. */

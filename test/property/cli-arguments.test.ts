@@ -40,6 +40,11 @@ const word = fc.oneof(
     '--constructor=1',
     '--a.b=1',
     '-nq',
+    '-_',
+    '-q_',
+    '--_=x',
+    '----',
+    '-- a comment',
     'true',
     '5',
     '30s',
@@ -68,6 +73,21 @@ test('any line of words is values of the declared kinds, or one usage error', ()
     }),
     {numRuns: 2000},
   );
+});
+
+test('words that the parser has a use of its own for are told, or stay as they are', () => {
+  for (const word of ['-_', '--_', '--_=x', '-q_', '-_=3'])
+    assert.throws(() => parseArguments([word, 'x'], declarations, 'help'), {
+      code: 'USAGE',
+      message: 'unknown option -_',
+    });
+  const kept = ['-- how many\nSELECT 1', '----', '--', '-_', '-- a file'];
+  assert.deepEqual(
+    parseArguments(kept, declarations, 'help').positionals,
+    kept.filter((word) => word !== '--'),
+  );
+  const {values} = parseArguments(['--where', '-- all\ntrue'], declarations, 'help');
+  assert.equal(values.where, '-- all\ntrue');
 });
 
 test('a value is read back from what is written of it', () => {

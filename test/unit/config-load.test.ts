@@ -160,6 +160,13 @@ test('all problems are told at once', () => {
   assert.equal(problems('agent:\n  nmae: x\nfetch:\n  window: 8\n', {CRAWL_FETCH_MAX_ACTIVE: 'x'}).length, 3);
 });
 
+test('a problem is one line, whatever line breaks a key or value has', () => {
+  assert.deepEqual(problems('? b\n\n $'), ['crawl.yaml:1: unknown section b $']);
+  const [problem, ...others] = problems('scope:\n  stay: "any\\nwhere"');
+  assert.match(problem ?? '', /^crawl\.yaml:2: scope\.stay: "any\\nwhere" is none of/);
+  assert.deepEqual(others, []);
+});
+
 test('the environment is strict for what looks like ours, and leaves the rest alone', () => {
   assert.deepEqual(problems('', {CRAWL_FETCH_MAXACTIVE: '3'}), [
     'CRAWL_FETCH_MAXACTIVE: unknown setting; did you mean CRAWL_FETCH_MAX_ACTIVE?',
