@@ -1,3 +1,4 @@
+import {join} from 'node:path';
 import type {Config} from '../lib/config/settings.ts';
 import type {Log} from '../lib/effects.ts';
 import {parseHours} from '../lib/fetcher/hours.ts';
@@ -11,6 +12,7 @@ import {contactRule} from './config/contact-rule.ts';
 import {readPolicyTexts} from './config/policy-texts.ts';
 import {heldPolicy} from './config/url-policy.ts';
 import {mergeHosts} from './fetch/hosts.ts';
+import {isProven, partFolders} from './fetch/journals.ts';
 import {type FetchParams, fetchTask} from './fetch/task.ts';
 import {readCredentials, readProxies} from './http/credentials.ts';
 import {defineJob, type Task, type TaskResult} from './job.ts';
@@ -59,6 +61,7 @@ export const fetch = defineJob({
     heldPolicy(snapshot, urlPolicy(config.url, texts.urlRules));
     const lists = await snapshot.files(`segments/${segment}/fetchlist`);
     if (config.agent.contact === undefined && !options.close) await refuseToLeave(snapshot, lists, config);
+    const journals = await unfinishedJournals(snapshot);
     const shared = {
       segment,
       partitions: info.partitions,
@@ -67,7 +70,8 @@ export const fetch = defineJob({
       closed: options.close,
       config,
       texts,
-      unfinished: await unfinishedBeside(snapshot, segment),
+      journals: journals.map(({folder}) => folder),
+      proven: journals.every(({proven}) => proven),
     };
     const inputs = [
       ...lists,
@@ -137,11 +141,14 @@ function withinDescriptors(wanted: number, log: Log): number {
   return most;
 }
 
-/** Other segments that are not fetched to their end, and their fetchlists. */
-async function unfinishedBeside(snapshot: Snapshot, segment: string): Promise<FetchParams['unfinished']> {
-  const others = snapshot.segments.filter((id) => id !== segment && snapshot.segment(id).state !== 'fetched');
-  const found: FetchParams['unfinished'][number][] = [];
-  for (const id of others) found.push({segment: id, lists: await snapshot.files(`segments/${id}/fetchlist`)});
+/** Journals of segments that are not fetched to their end: folders below that of the crawl. */
+async function unfinishedJournals(snapshot: Snapshot) {
+  const {dir} = snapshot.store;
+  const found: {folder: string; proven: boolean}[] = [];
+  for (const id of snapshot.segments)
+    if (snapshot.segment(id).state !== 'fetched')
+      for (const folder of await partFolders(dir, id))
+        found.push({folder, proven: await isProven(join(dir, folder))});
   return found;
 }
 

@@ -1,31 +1,23 @@
-import {readdir, rm, statfs, writeFile} from 'node:fs/promises';
-import {join} from 'node:path';
+import {statfs} from 'node:fs/promises';
 import type {Config} from '../../lib/config/settings.ts';
-import {systemCode} from '../../lib/errors.ts';
 import {type FetchEnd, Fetcher} from '../../lib/fetcher/fetcher.ts';
-import {KeyMap} from '../../lib/fetcher/key-map.ts';
-import {politenessColumns, Replay} from '../../lib/fetcher/replay.ts';
 import type {CaptureSink, KnownTargets} from '../../lib/fetcher/settings.ts';
 import type {SharedLimits} from '../../lib/fetcher/shared.ts';
 import type {FetchWork} from '../../lib/fetcher/work.ts';
 import type {HttpClient} from '../../lib/http/exchange.ts';
-import {fetchlist} from '../../lib/schema/fetchlist.ts';
-import {type HostRuleRow, hostrules, hoststate, hoststats, robots} from '../../lib/schema/hostdb.ts';
-import {seeds} from '../../lib/schema/seeds.ts';
-import type {Table} from '../../lib/schema/table.ts';
+import {type HostRuleRow, hostrules} from '../../lib/schema/hostdb.ts';
 import {makeScope, type Stay} from '../../lib/scope/scope.ts';
 import {crashPoint} from '../../lib/store/crash-points.ts';
 import {openCrawl} from '../../lib/store/crawl.ts';
 import {openJournal} from '../../lib/store/journal.ts';
-import {journalHistory, journalOutcomes} from '../../lib/store/journal-read.ts';
-import type {FileRef} from '../../lib/store/manifest-types.ts';
 import {readTable} from '../../lib/store/parquet-read.ts';
-import {hostOf, registeredDomain} from '../../lib/url/host.ts';
 import {urlPolicy} from '../../lib/url/normalize.ts';
 import type {PolicyTexts} from '../config/policy-texts.ts';
 import {httpClient} from '../http/client.ts';
 import type {Task, TaskContext, TaskResult} from '../job.ts';
+import {markProven, partFolder, unmarkProven} from './journals.ts';
 import {knownTargets} from './known.ts';
+import {loadFetcher, seedScopes} from './load.ts';
 import {FetchSealer} from './seal.ts';
 import {withSharedLimits} from './shared.ts';
 import {JournalSink} from './sink.ts';
@@ -41,15 +33,19 @@ export interface FetchParams {
   readonly closed: boolean;
   readonly config: Config;
   readonly texts: PolicyTexts;
-  /** Other segments that may have a journal: their last answers count for their hosts. */
-  readonly unfinished: readonly {readonly segment: string; readonly lists: readonly FileRef[]}[];
+  /**
+   * Folders of the journals that there were before this run, of this segment and of others that are not fetched to their
+   * end: the last answers in them count for their hosts.
+   */
+  readonly journals: readonly string[];
+  /** They hold all answers that there were; false after a crash. */
+  readonly proven: boolean;
 }
 
 /** Fetches one partition: loads what is known, runs the loop, and seals the journal when all is done. */
 export function fetchTask(task: Task, ctx: TaskContext): Promise<TaskResult> {
   const params = task.params as unknown as FetchParams; // made by fetch.ts
-  const {config, maxActive} = params;
-  return withSharedLimits(ctx.run, config, maxActive, (shared) => fetchPartition(task, params, ctx, shared));
+  return withSharedLimits(params, ctx, (shared) => fetchPartition(task, params, ctx, shared));
 }
 
 async function fetchPartition(
@@ -59,12 +55,11 @@ async function fetchPartition(
   shared: SharedLimits,
 ): Promise<TaskResult> {
   const {segment} = params;
-  const folder = journalFolder(ctx, segment, params.part);
-  const proven = await isProven(folder);
-  await rm(join(folder, cleanMark), {force: true}); // so that the mark never outlives what it says
+  const folder = partFolder(ctx.store.dir, segment, params.part);
+  await unmarkProven(folder);
   const sealer = await FetchSealer.open(folder, task, params, ctx);
   try {
-    const {end, work} = await fetchIntoJournal(task, params, ctx, {folder, proven, sealer, shared});
+    const {end, work} = await fetchIntoJournal(task, params, ctx, {folder, sealer, shared});
     const {counters, reasons, stopped} = end;
     if (stopped !== null) {
       ctx.log('info', 'fetch_paused', {segment, because: stopped, done: work.worklist.done});
@@ -96,12 +91,10 @@ async function fetchIntoJournal(
   ctx: TaskContext,
   {
     folder,
-    proven,
     sealer,
     shared,
   }: {
     readonly folder: string;
-    readonly proven: boolean;
     readonly sealer: FetchSealer;
     readonly shared: SharedLimits;
   },
@@ -123,7 +116,7 @@ async function fetchIntoJournal(
     );
     const scopes = await seedScopes(task, ctx);
     fetcher = makeFetcher(params, ctx, {sink, client, scopes, notDue, shared});
-    await load(fetcher, task, params, ctx, folder, proven, notDue);
+    await loadFetcher(fetcher, task, params, ctx, notDue);
     end = await fetcher.run();
     await sink.settled();
   } finally {
@@ -131,7 +124,7 @@ async function fetchIntoJournal(
     await sealer.idle();
   }
   sealer.check();
-  await writeFile(join(folder, cleanMark), ''); // now, not at the end: other partitions may be stopped meanwhile
+  if (!end.interrupted) await markProven(folder); // now, not at the end: other partitions may be stopped meanwhile
   crashPoint('journal_flushed');
   return {end, work: fetcher.work};
 }
@@ -172,84 +165,6 @@ function makeFetcher(
   });
 }
 
-/** Fills the fetcher: the partition's URLs, what is known of their hosts, what the journal proves. */
-async function load(
-  fetcher: Fetcher,
-  task: Task,
-  {segment, part, config, unfinished}: FetchParams,
-  ctx: TaskContext,
-  folder: string,
-  proven: boolean,
-  notDue: KnownTargets,
-): Promise<void> {
-  const {work} = fetcher;
-  const {done, begun} = await doneBefore(folder);
-  for await (const row of rowsOf(task, ctx, fetchlist))
-    if (row.partition === part) work.add(row, done.get(row.url_key) !== undefined);
-  for await (const row of rowsOf(task, ctx, hoststate)) {
-    const host = work.hosts.reached(row.url_host_name, row.host_key);
-    if (host) work.hosts.restore(host, row, fetcher.now());
-  }
-  for await (const row of rowsOf(task, ctx, hoststats)) {
-    const host = work.hosts.reached(row.url_host_name, row.host_key);
-    if (host) host.pages += row.pages_fetched;
-  }
-  const rules: HostRuleRow[] = [];
-  for await (const row of rowsOf(task, ctx, hostrules)) rules.push(row);
-  if (rules.length > 0) work.hosts.applyRules(rules);
-  // Of all that is known, what this fetch may come to: hops stay on its registered domains.
-  for await (const row of rowsOf(task, ctx, robots))
-    if (work.hosts.hasDomain(registeredDomain(hostOf(row.origin)))) work.robots.load(row);
-  const replay = new Replay(work, config);
-  const unproven = new Set<string>();
-  // All parts: each segment has its own division of domains.
-  for (const other of unfinished) {
-    let crashed = false;
-    for (const theirs of await journalFolders(ctx, other.segment)) {
-      crashed ||= !(await isProven(theirs));
-      for await (const rows of journalOutcomes(theirs, politenessColumns))
-        for (const row of rows) replay.takePoliteness(row, fetcher.now());
-    }
-    if (!crashed) continue;
-    for await (const domain of domainsOf(other.lists, ctx))
-      if (work.hosts.hasDomain(domain)) unproven.add(domain);
-  }
-  if (begun) {
-    await notDue.load();
-    for await (const {row, payload} of journalHistory(folder)) replay.take(row, payload, fetcher.now());
-  }
-  replay.finish((domain) => !proven || unproven.has(domain), fetcher.now());
-  if (!begun) return;
-  ctx.log('info', 'fetch_resumed', {segment, done: work.worklist.done, left: work.queues.waiting, proven});
-}
-
-/** Registered domains of a fetchlist: the hosts that its fetch may have asked. */
-async function* domainsOf(lists: readonly FileRef[], ctx: TaskContext): AsyncGenerator<string> {
-  const columns = ['url_host_registered_domain'] as const;
-  for (const file of lists)
-    for await (const rows of readTable(fetchlist, ctx.store.path(file), {columns}))
-      for (const row of rows) yield row.url_host_registered_domain;
-}
-
-/** URLs of the fetchlist that have their outcome in the journal. */
-async function doneBefore(folder: string): Promise<{done: KeyMap; begun: boolean}> {
-  const done = new KeyMap();
-  let begun = false;
-  for await (const rows of journalOutcomes(folder, ['kind', 'url_key']))
-    for (const row of rows) {
-      begun = true;
-      if (row.kind === 'page' || row.kind === 'sitemap') done.set(row.url_key, 0);
-    }
-  return {done, begun};
-}
-
-async function seedScopes(task: Task, ctx: TaskContext): Promise<Map<string, Stay>> {
-  const scopes = new Map<string, Stay>();
-  for await (const {url, scope} of rowsOf(task, ctx, seeds))
-    if (url !== null && scope !== null) scopes.set(url, scope);
-  return scopes;
-}
-
 /** Reads the table hostrules of the present manifest each time that it has changed. */
 function rulesByHand(dir: string): () => Promise<HostRuleRow[] | undefined> {
   let known: number | undefined;
@@ -264,41 +179,4 @@ function rulesByHand(dir: string): () => Promise<HostRuleRow[] | undefined> {
       for await (const rows of readTable(hostrules, snapshot.store.path(file))) rules.push(...rows);
     return rules;
   };
-}
-
-async function* rowsOf<T extends Table>(task: Task, ctx: TaskContext, table: T) {
-  for (const file of task.inputs)
-    if (file.table === table.name)
-      for await (const rows of readTable(table, ctx.store.path(file))) yield* rows;
-}
-
-/** The journal of a partition. */
-export function journalFolder(ctx: TaskContext, segment: string, part: number): string {
-  return join(ctx.store.journalDir(segment), `part-${part}`);
-}
-
-/** Those of all partitions of a segment whose fetch has begun. */
-async function journalFolders(ctx: TaskContext, segment: string): Promise<string[]> {
-  const dir = ctx.store.journalDir(segment);
-  const names = await namesIn(dir);
-  return (names ?? []).filter((name) => name.startsWith('part-')).map((name) => join(dir, name));
-}
-
-/** There after a clean end or stop: the journal holds all answers that there were. */
-const cleanMark = 'clean';
-
-/** Is every answer in the journal, if there was any? Not after a crash, even if nothing had reached the disk. */
-async function isProven(folder: string): Promise<boolean> {
-  const names = await namesIn(folder);
-  return names === undefined || names.includes(cleanMark);
-}
-
-/** Undefined: there is no such folder. */
-async function namesIn(folder: string): Promise<string[] | undefined> {
-  try {
-    return (await readdir(folder)).sort();
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return undefined;
-    throw error;
-  }
 }

@@ -52,11 +52,11 @@ export class HostAddresses {
 
   /** The host's turn has come, and its address is not known: it gets its next turn when that is. */
   async resolve(host: FetchHost, url: string, now: number): Promise<void> {
-    this.#queues.hold(host.queue);
+    this.#queues.hold(host.queue, 'address');
     this.#awaited++;
     await this.#lookUp(host, url, now);
     this.#awaited--;
-    this.#queues.release(host.queue);
+    this.#queues.release(host.queue, 'address');
   }
 
   /** Looks up hosts whose turn comes within a second; those without a connection again when their answer is old. */

@@ -193,9 +193,8 @@ export function withMinDelay(host: Politeness, minDelayMs: number): Politeness {
  * that was over before is no part of it.
  */
 export function rested(host: Politeness, now: number): Politeness {
-  const over = host.nextAllowed <= now;
-  const {delayMs} = delayOf(over ? {...host, backoffMs: 0, retryAfterMs: 0} : host);
-  return {...host, nextAllowed: Math.max(host.nextAllowed, now + delayMs)};
+  const left = host.nextAllowed <= now ? {...host, backoffMs: 0, retryAfterMs: 0} : host;
+  return {...left, nextAllowed: Math.max(host.nextAllowed, now + delayOf(left).delayMs)};
 }
 
 /**

@@ -30,7 +30,7 @@ export class Endings {
       this.atRest(host);
       return;
     }
-    if (host.queue.active > 0 || host.queue.held) return;
+    if (host.queue.active > 0 || host.queue.held > 0) return;
     const rest = this.#state.hosts.restsBeyond(host, now);
     if (rest !== null) this.endHost(host, 'host_resting', rest);
   }

@@ -52,6 +52,7 @@ export class Fetcher {
   #failure: {readonly error: unknown} | null = null;
   #stop: StopReason | null = null;
   #closing = false;
+  #interrupted = false;
   #nextDiskCheck = 0;
   #nextRules = 0;
   #turns = 0;
@@ -105,9 +106,11 @@ export class Fetcher {
       effects.signal.removeEventListener('abort', onAbort);
       this.#waiter.stop();
       await client.close();
+      this.#settings.shared?.visits.leave(this.work.hosts, this.now());
     }
     this.#reporter.report(this.#standing(this.now()), true);
-    return {stopped: this.#stop, counters: this.work.tally.counters, reasons: this.work.tally.reasons};
+    const {counters, reasons} = this.work.tally;
+    return {stopped: this.#stop, interrupted: this.#interrupted, counters, reasons};
   }
 
   /** Gives turns until there is nothing to do, or no time to do it. @returns why what is left ends */
@@ -163,6 +166,8 @@ export class Fetcher {
       this.work.endings.endHost(host, 'host_blocked', null);
       return;
     }
+    const visits = this.#settings.shared?.visits;
+    const others = visits?.freeAt(host, this.work.hosts, this.#config.politeness, now) ?? now;
     const rest = this.work.hosts.restsBeyond(host, now);
     if (rest !== null) {
       this.work.endings.endHost(host, 'host_resting', rest);
@@ -173,7 +178,7 @@ export class Fetcher {
       this.work.endings.endClosedHost(host, open);
       return;
     }
-    const free = Math.max(open, host.rate?.waitUntil(now) ?? now);
+    const free = Math.max(open, others, host.rate?.waitUntil(now) ?? now);
     if (free > now) {
       this.work.queues.allow(host.queue, free);
       return;
@@ -190,8 +195,9 @@ export class Fetcher {
     }
     const index = this.work.queues.peek(host.queue)!;
     const item = this.work.worklist.get(index);
+    if (this.work.robotsTurns.keepsFor(host, item)) return;
     if (!host.resolved) {
-      void this.#addresses.resolve(host, item.url, now).then(() => this.#waiter.wake());
+      this.#wakes(this.#addresses.resolve(host, item.url, now));
       return;
     }
     if (item.kind === 'robots' || item.kind === 'probe') {
@@ -230,24 +236,24 @@ export class Fetcher {
     this.#sentInARow++;
     this.#rate.sent(now);
     host.rate?.sent(now);
+    this.#settings.shared?.visits.asks(host);
     this.work.tally.asked(item.kind);
     const {request, conditional, typeRefused} = this.#requests.make(item, host.rate);
     const sent = this.now();
-    this.#settings.client
-      .exchange(request)
-      .then((exchange) => {
-        const facts = {host, index, item, sent, ended: this.now(), exchange};
-        const done = {...facts, conditional, typeRefused: typeRefused()};
-        const {notDue} = this.#settings;
-        if (
-          notDue === undefined ||
-          item.kind === 'robots' ||
-          item.kind === 'probe' ||
-          !mayRedirect(exchange.head)
-        )
-          return this.#ended(done);
-        return notDue.load().then(() => this.#ended(done));
-      })
+    const ended = this.#settings.client.exchange(request).then((exchange) => {
+      const facts = {host, index, item, sent, ended: this.now(), exchange};
+      const done = {...facts, conditional, typeRefused: typeRefused()};
+      const {notDue} = this.#settings;
+      const asPage = item.kind !== 'robots' && item.kind !== 'probe';
+      if (notDue === undefined || !asPage || !mayRedirect(exchange.head)) return this.#ended(done);
+      return notDue.load().then(() => this.#ended(done));
+    });
+    this.#wakes(ended);
+  }
+
+  /** The loop goes on after it; an error ends the fetch. */
+  #wakes(work: Promise<void>): void {
+    void work
       .catch((error: unknown) => {
         this.#failure ??= {error};
       })
@@ -258,12 +264,13 @@ export class Fetcher {
     const {host, index, exchange} = done;
     if (exchange.reason === 'interrupted' || this.#closing) {
       // Stopped in the middle: no outcome, so that it is asked again when the fetch goes on.
+      this.#interrupted ||= exchange.requestHeader !== null;
       this.work.queues.pushFirst(host.queue, index);
       this.work.queues.finished(host.queue, host.politeness.nextAllowed);
       return;
     }
     if (failedOnTheWay(exchange.reason)) {
-      this.work.queues.hold(host.queue);
+      this.work.queues.hold(host.queue, 'failure');
       // Nobody is charged yet, but something may have reached the host: the delay holds.
       const free = done.ended + delayOf(host.politeness).delayMs;
       this.work.queues.finished(host.queue, Math.max(host.queue.nextAllowed, free));
@@ -298,14 +305,14 @@ export class Fetcher {
   #charge(failure: Ended): void {
     const {host} = failure;
     this.work.queues.allow(host.queue, this.work.record(failure));
-    if (!this.work.robotsTurns.awaits(host)) this.work.queues.release(host.queue);
+    this.work.queues.release(host.queue, 'failure');
     this.work.endings.afterRecord(host, this.now());
   }
 
   #again({host, index}: Ended): void {
     host.resolved = host.queue.address !== null;
     this.work.queues.pushFirst(host.queue, index);
-    this.work.queues.release(host.queue);
+    this.work.queues.release(host.queue, 'failure');
   }
 
   /** In an outage: waits, then asks a host that answered before, or several, and sees whether anybody answers. */

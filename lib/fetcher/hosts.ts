@@ -1,6 +1,7 @@
 /**
  * The hosts of a fetch: each with its queue, its politeness and its budget. About 500 bytes a host. Those are the hosts
- * of its list, those of which something is known and to which redirects may lead, and those that it came to.
+ * of its list, those of which something is known and to which redirects may lead, and those that it came to. Of others,
+ * to which a robots.txt may be redirected, the stored states are kept that ask for more than the usual delay.
  */
 import type {Config} from '../config/settings.ts';
 import type {HostStateRow} from '../schema/hostdb.ts';
@@ -12,6 +13,7 @@ import {
   fromHostState,
   minDelay,
   type Politeness,
+  rested,
   restsBeyondFetch,
   unasked,
   withMinDelay,
@@ -54,12 +56,21 @@ export interface FetchHost {
   origins: readonly string[];
 }
 
+/** The state of a host as an earlier fetch stored it, and what it means now. */
+interface Stored {
+  readonly row: HostStateRow;
+  readonly politeness: Politeness;
+}
+
 export class FetchHosts {
   readonly #config: Config['politeness'];
   readonly #queues: FetchQueues;
   readonly #hosts = new Map<string, FetchHost>();
   readonly #domains = new Set<string>();
+  readonly #stored = new Map<string, Stored>();
   #rules = new HostRules<HostRule>([]);
+  /** Since when nothing is proven of any host; null: all that was asked is known. */
+  #unprovenSince: number | null = null;
 
   constructor(config: Config['politeness'], queues: FetchQueues) {
     this.#config = config;
@@ -109,6 +120,9 @@ export class FetchHosts {
     this.#hosts.set(name, host);
     const rule = this.#rules.of(name);
     if (rule !== null) this.applyRule(host, rule);
+    const stored = this.#stored.get(name);
+    if (stored !== undefined) this.#restore(host, stored);
+    if (this.#unprovenSince !== null) this.setPoliteness(host, rested(host.politeness, this.#unprovenSince));
     return host;
   }
 
@@ -131,11 +145,28 @@ export class FetchHosts {
   }
 
   /** Takes over the state that an earlier fetch stored. */
-  restore(host: FetchHost, row: HostStateRow, now: number): void {
-    this.setPoliteness(host, fromHostState(row, now, this.#config));
+  restore(row: HostStateRow, now: number): void {
+    const politeness = fromHostState(row, now, this.#config);
+    const host = this.reached(row.url_host_name, row.host_key);
+    if (host) this.#restore(host, {row, politeness});
+    else if (politeness.nextAllowed > now || row.failures > 0 || row.crawl_delay_ms > 0)
+      this.#stored.set(row.url_host_name, {row, politeness});
+  }
+
+  #restore(host: FetchHost, {row, politeness}: Stored): void {
+    this.setPoliteness(host, politeness);
     host.storedEnd = host.politeness.lastEnd;
     if (row.soft_404_time !== null)
       host.soft404 = {askedAt: row.soft_404_time.getTime(), signature: row.soft_404_signature};
+  }
+
+  /**
+   * A fetch that may have asked any host has crashed: the last second's answers are in no journal, so each host rests
+   * one full delay from now on, those of which this fetch does not know yet included.
+   */
+  restAll(now: number): void {
+    this.#unprovenSince = now;
+    for (const host of this) this.setPoliteness(host, rested(host.politeness, now));
   }
 
   /** Sets the state of a host, and with it the time of its next turn. */

@@ -29,7 +29,7 @@ export function hostFigures(hosts: Iterable<FetchHost>, now: number): HostFigure
     if (queue.waiting === 0) continue;
     const {delayMs, term} = delayOf(politeness);
     const wait = Math.max(0, queue.nextAllowed - now);
-    if (wait === 0 && !queue.held && queue.active < queue.maxActive) ready++;
+    if (wait === 0 && queue.held === 0 && queue.active < queue.maxActive) ready++;
     else if (wait > 0 && (term === 'backoff' || term === 'retry_after')) resting++;
     else waiting++;
     if (wait > 0 && queue.active === 0 && (next === null || queue.nextAllowed < next.at))

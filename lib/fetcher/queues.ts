@@ -28,7 +28,8 @@ export interface HostQueue extends HeapEntry {
   maxActive: number;
   active: number;
   waiting: number;
-  held: boolean;
+  /** Why it gets no turns: the bits of {@link holds} that are set; 0: it may. */
+  held: number;
   /** A request was sent to it. */
   asked: boolean;
   /** Order of hosts with equal times. */
@@ -40,6 +41,10 @@ export interface HostQueue extends HeapEntry {
   parkedAt: HostGroup | null;
 }
 type HostGroup = Group<HostQueue>;
+
+/** Reasons for which a host gets no turns. It may be held for several at once, and gets turns when all are over. */
+const holds = {address: 1, failure: 2, robots: 4};
+export type HoldReason = keyof typeof holds;
 
 export interface QueueLimits extends PlaceLimits {
   readonly maxPerHost: number;
@@ -114,7 +119,7 @@ export class FetchQueues {
       maxActive: this.#limits.maxPerHost,
       active: 0,
       waiting: 0,
-      held: false,
+      held: 0,
       asked: false,
       order: this.#hosts.size,
       place: -1,
@@ -238,7 +243,7 @@ export class FetchQueues {
 
   /** May one more request of the host run now? */
   hasPlace(host: HostQueue): boolean {
-    if (host.held || host.parkedAt !== null || host.active >= host.maxActive) return false;
+    if (host.held > 0 || host.parkedAt !== null || host.active >= host.maxActive) return false;
     return !this.#places.total.full && !fullGroup(host);
   }
 
@@ -253,18 +258,20 @@ export class FetchQueues {
     }
   }
 
-  /** Keeps a host from getting turns until `release`. */
-  hold(host: HostQueue): void {
-    if (host.held) return;
+  /** Keeps a host from getting turns until `release` for the same reason. */
+  hold(host: HostQueue, reason: HoldReason): void {
+    const before = host.held;
+    host.held |= holds[reason];
+    if (before > 0) return;
     this.#freshLast = !host.asked; // a look-up is a turn, too
-    host.held = true;
     this.#held++;
     this.#takeOut(host);
   }
 
-  release(host: HostQueue): void {
-    if (!host.held) return;
-    host.held = false;
+  release(host: HostQueue, reason: HoldReason): void {
+    if ((host.held & holds[reason]) === 0) return;
+    host.held &= ~holds[reason];
+    if (host.held > 0) return;
     this.#held--;
     this.#settle(host);
   }
@@ -298,7 +305,7 @@ export class FetchQueues {
 
   /** Puts a host where its state says: into the heap or out of it. A parked host stays parked. */
   #settle(host: HostQueue): void {
-    if (host.waiting === 0 || host.held || host.active >= host.maxActive) this.#takeOut(host);
+    if (host.waiting === 0 || host.held > 0 || host.active >= host.maxActive) this.#takeOut(host);
     else if (host.parkedAt === null) {
       if (host.place < 0) this.#heapOf(host).push(host);
       else this.#heapOf(host).moved(host);

@@ -4,8 +4,9 @@
  */
 import type {Config} from '../config/settings.ts';
 import type {Capture} from '../schema/fetch.ts';
+import {registeredDomain} from '../url/host.ts';
 import {urlKey} from '../url/keys.ts';
-import {chanceOf, rested} from './delay.ts';
+import {chanceOf, effectOf, minDelay} from './delay.ts';
 import {originOf} from './hosts.ts';
 import {outcomeOfStatus} from './outcome.ts';
 import {maxRobotsRedirects} from './robots-turns.ts';
@@ -74,10 +75,16 @@ export class Replay {
       this.#redirect(capture, capture.fetch_redirect);
   }
 
-  /** Takes in what a capture, of this fetch or of another that is not complete, says of a host that this one may come to. */
+  /**
+   * Takes in what a capture, of this fetch, of another that is not complete, or of another part of this one, says of a
+   * host: of those on the fetch's domains, and of others, to which a robots.txt may be redirected, while they rest.
+   */
   takePoliteness(capture: PolitenessFacts, now: number): void {
     if (!wasAsked(capture)) return;
-    const host = this.#work.hosts.reached(capture.url_host_name, capture.host_key);
+    const {hosts} = this.#work;
+    const {url_host_name: name, host_key} = capture;
+    let host = hosts.reached(name, host_key);
+    if (!host && this.#mayRest(capture, now)) host = hosts.host(name, registeredDomain(name), host_key);
     if (!host) return;
     // Fetches of a crawl follow one another: what was sent before a stored state's last answer is counted in it.
     if (host.storedEnd !== null && capture.fetch_time.getTime() <= host.storedEnd) return;
@@ -93,20 +100,29 @@ export class Replay {
       reason: saidOfHost(capture),
       retryAfterMs: capture.retry_after_s === null ? null : capture.retry_after_s * 1000,
     };
-    const {hosts} = this.#work;
     hosts.learn(host, answer, chanceOf(capture.capture_id));
     hosts.setPoliteness(host, host.politeness);
   }
 
+  /** Has the host perhaps still to be left alone after this answer? */
+  #mayRest(capture: PolitenessFacts, now: number): boolean {
+    const {politeness, fetch} = this.#config;
+    const effect = effectOf(saidOfHost(capture));
+    if (effect !== 'good' && effect !== 'none') return true;
+    // The delay that follows is not known here: it is the one before, or that of a host of which nothing was known.
+    const delayMs = Math.max(capture.delay_ms ?? 0, minDelay(politeness, null, false));
+    const retryAfterMs = (capture.retry_after_s ?? 0) * 1000;
+    return endOf(capture, now, fetch.total_timeout) + Math.max(delayMs, retryAfterMs) > now;
+  }
+
   /**
    * All captures are in: queues the hops that had not been asked.
-   * @param unproven is a registered domain one of those that a fetch which crashed, this or another that is not complete,
-   * may have asked? The last second's answers are in no journal, so hosts of it rest one full delay from `now` on
+   * @param proven the journals hold all answers that there were; false after a crash of this fetch, or of another that
+   * is not complete: then every host rests one full delay from `now` on
    */
-  finish(unproven: (domain: string) => boolean, now: number): void {
+  finish(proven: boolean, now: number): void {
     for (const {item, target} of this.#pending.values()) this.#work.follow(item, target);
-    for (const host of this.#work.hosts)
-      if (unproven(host.domain)) this.#work.hosts.setPoliteness(host, rested(host.politeness, now));
+    if (!proven) this.#work.hosts.restAll(now);
   }
 
   #redirect(capture: Capture, target: string): void {

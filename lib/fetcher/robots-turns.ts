@@ -1,6 +1,7 @@
 /**
  * robots.txt in the queues of hosts: asked for before the pages of an origin, over redirects to other hosts too, while
- * the host it is for gets no turn; and what its answer means for the URLs that wait.
+ * the host it is for gets turns for requests of this kind alone (two hosts may redirect theirs to one another); and what
+ * its answer means for the URLs that wait.
  */
 import type {Exchange} from '../http/exchange.ts';
 import type {Reason} from '../schema/reason.ts';
@@ -28,17 +29,33 @@ interface Answered {
 
 export class RobotsTurns {
   readonly #state: FetchState;
-  /** Hosts that wait for the robots.txt of one of their origins. */
-  readonly #awaiting = new Map<string, FetchHost>();
+  /** Hosts that wait for the robots.txt of some of their origins, and those. */
+  readonly #awaiting = new Map<FetchHost, Set<string>>();
 
   constructor(state: FetchState) {
     this.#state = state;
   }
 
-  /** Does the host wait for a robots.txt, its own or where it was redirected to? */
-  awaits(host: FetchHost): boolean {
-    for (const other of this.#awaiting.values()) if (other === host) return true;
-    return false;
+  /**
+   * Does the host wait for a robots.txt of its own, wherever it was redirected to? Then, with anything else than such a
+   * request first in its queue, it gets no turn; of those that wait behind it one comes first from now on.
+   */
+  keepsFor(host: FetchHost, first: WorkItem): boolean {
+    if (first.kind === 'robots' || !this.#awaiting.has(host)) return false;
+    if (!this.#bringFirst(host)) this.#state.queues.hold(host.queue, 'robots');
+    return true;
+  }
+
+  /** Puts a request for a robots.txt before all else of the host; false: none waits. */
+  #bringFirst({queue}: FetchHost): boolean {
+    const {queues, worklist} = this.#state;
+    const before: number[] = [];
+    let index = queues.drop(queue);
+    for (; index !== undefined && worklist.get(index).kind !== 'robots'; index = queues.drop(queue))
+      before.push(index);
+    for (const other of before.reverse()) queues.pushFirst(queue, other);
+    if (index !== undefined) queues.pushFirst(queue, index);
+    return index !== undefined;
   }
 
   /** Puts the robots.txt of an origin before all else of its host. @param cause the URL that needs it */
@@ -49,16 +66,21 @@ export class RobotsTurns {
 
   #push(host: FetchHost, item: WorkItem): void {
     this.#state.queues.pushFirst(host.queue, this.#state.worklist.addExtra(item));
+    this.#state.queues.release(host.queue, 'robots');
   }
 
-  /** Until the robots.txt of its origin is there, the host gets no turn. */
+  /** Until the robots.txt of its origin is there, the host gets no turn for its pages. */
   holdFor(origin: string, host: FetchHost): void {
-    this.#awaiting.set(origin, host);
-    this.#state.queues.hold(host.queue);
+    const origins = this.#awaiting.get(host);
+    if (origins) origins.add(origin);
+    else this.#awaiting.set(host, new Set([origin]));
   }
 
   #release(origin: string, owner: FetchHost): void {
-    if (this.#awaiting.delete(origin)) this.#state.queues.release(owner.queue);
+    const origins = this.#awaiting.get(owner);
+    if (!origins?.delete(origin) || origins.size > 0) return;
+    this.#awaiting.delete(owner);
+    this.#state.queues.release(owner.queue, 'robots');
   }
 
   /**

@@ -58,6 +58,8 @@ export type StopReason = 'signal' | 'disk';
 export interface FetchEnd {
   /** Null: every URL has its outcome. */
   readonly stopped: StopReason | null;
+  /** A request was sent whose answer nobody waited for: when it reached its host no row says. */
+  readonly interrupted: boolean;
   readonly counters: Counters;
   readonly reasons: Partial<Record<Reason, number>>;
 }

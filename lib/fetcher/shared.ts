@@ -1,15 +1,21 @@
 import type {Config} from '../config/settings.ts';
 import {type PlaceLimits, SharedPlaces} from './places.ts';
 import {RateLimit} from './rate.ts';
+import {SharedVisits} from './visits.ts';
 
-/** What tasks of one fetch in one process hold together: requests at once, those a second, bytes a second. */
+/** What tasks of one fetch in one process hold together: requests at once, those a second, bytes a second, delays. */
 export interface SharedLimits {
   readonly places: SharedPlaces;
   readonly rate: RateLimit;
+  readonly visits: SharedVisits;
 }
 
 export function sharedLimits(config: Config, maxActive: number): SharedLimits {
-  return {places: new SharedPlaces(placeLimits(config, maxActive)), rate: rateOfAll(config)};
+  return {
+    places: new SharedPlaces(placeLimits(config, maxActive)),
+    rate: rateOfAll(config),
+    visits: new SharedVisits(),
+  };
 }
 
 /** fetch.max_rate and fetch.max_bandwidth. */

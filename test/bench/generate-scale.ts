@@ -86,7 +86,7 @@ async function load() {
       for (const row of rows) {
         const host = hosts.find(row.url_host_name);
         if (host === undefined) continue;
-        hosts.restore(host, row, now);
+        hosts.restore(row, now);
         answers.set(host.name, row.latency_ms / config.politeness.latency_factor);
       }
   return {

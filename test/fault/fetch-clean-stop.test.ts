@@ -9,6 +9,26 @@ import {serveWeb} from '../support/fetch-web.ts';
 
 const [first, stopped, last] = ['20270101000000', '20270101000001', '20270101000002'] as const;
 
+test('a stop that interrupts a request: the next fetch lets its host rest one delay after it', async (t) => {
+  const minDelay = 3000;
+  const web = await serveWeb(t, {
+    'a.test': (path, _request, times) => (path === '/0' && times === 0 ? {hang: true} : {body: path}),
+  });
+  const crawl = await fetchCrawl(t, [
+    `network.connect_to=${web.connectTo}`,
+    `politeness.min_delay=${minDelay}ms`,
+  ]);
+  await crawl.generate(first, ['http://a.test/0']);
+  const stop = new AbortController();
+  const running = crawl.fetch({}, stop.signal);
+  while (!web.paths('a.test').includes('/0')) await delay(5);
+  stop.abort(new Error('stopped')); // the request gets ten seconds
+  await running;
+  await crawl.fetch();
+  assert.deepEqual(web.paths('a.test'), ['/robots.txt', '/0', '/0']);
+  assert.ok(web.leastGap('a.test') >= minDelay, `${web.leastGap('a.test')} ms`);
+});
+
 for (const crashed of [false, true])
   test(`${crashed ? 'a crash' : 'a stop after which one partition had ended'}: hosts of other segments whose rest is over are asked`, async (t) => {
     let down = true;

@@ -84,7 +84,7 @@ function simulate({hosts, limits, disturb}: Web): {asked: number[]; end: number;
       }
       if (disturbance === 1 && !held) {
         held = host;
-        queues.hold(host);
+        queues.hold(host, 'address');
         continue;
       }
       if (disturbance === 2) {
@@ -105,7 +105,7 @@ function simulate({hosts, limits, disturb}: Web): {asked: number[]; end: number;
       continue;
     }
     if (held && (running.length === 0 || step % 3 === 0)) {
-      queues.release(held);
+      queues.release(held, 'address');
       held = undefined;
       continue;
     }

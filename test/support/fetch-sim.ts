@@ -216,7 +216,7 @@ export async function simulate(sim: Sim): Promise<SimResult> {
     for (const row of sim.resume.rows)
       replay.take(row, sim.resume.payloads.get(row.capture_id) ?? null, fetcher.now());
     const {proven} = sim.resume;
-    replay.finish(() => !proven, fetcher.now());
+    replay.finish(proven, fetcher.now());
   }
   sim.prepare?.(fetcher, clock);
   const begin = clock.time;

@@ -93,6 +93,32 @@ test('robots.txt behind redirects, over another host too; five at most', async (
   assert.equal(inside.outcomes()['http://a.test/0'], 'gone robots_denied -');
 });
 
+test('hosts whose robots.txt lead to one another: none waits for ever, and each keeps its delay', async () => {
+  const ring = ['a.test', 'b.test', 'c.test'];
+  const next = (host: string) => ring[(ring.indexOf(host) + 1) % ring.length]!;
+  for (const most of ['1', '2'])
+    for (const found of [false, true]) {
+      const sim = await simulate({
+        config: configOf({'politeness.max_per_host': most}),
+        list: ring.flatMap((host) => urls(host, 3)),
+        web: (url, times) => {
+          const {hostname, pathname} = new URL(url);
+          if (pathname === '/0') return {status: 302, headers: [['Location', '/hop']]};
+          if (!pathname.startsWith('/robots')) return ok;
+          if (found && pathname === '/robots2.txt') return {status: 200, body: 'User-agent: *\nDisallow: /1'};
+          const name = found && times > 0 ? 'robots2.txt' : 'robots.txt';
+          return {status: 301, headers: [['Location', `http://${next(hostname)}/${name}`]]};
+        },
+      });
+      for (const host of ring) {
+        assert.equal(sim.outcomes()[`http://${host}/2`], 'success - 200');
+        assert.equal(sim.outcomes('hop')[`http://${host}/hop`], 'success - 200');
+        if (found) assert.equal(sim.outcomes()[`http://${host}/1`], 'gone robots_denied -');
+        if (most === '1') for (const gap of gaps(sim.of(host))) assert.ok(gap >= 1000);
+      }
+    }
+});
+
 test('Crawl-delay, slow answers and Retry-After lengthen the pause; the term is stored', async () => {
   const crawlDelay = {status: 200, body: 'User-agent: *\nCrawl-delay: 7'};
   const sim = await simulate({
@@ -453,14 +479,16 @@ test('state of hosts from an earlier fetch holds', async () => {
         soft_404_time: null,
         soft_404_signature: null,
       };
-      hosts.restore(hosts.find('a.test')!, state, clock.time);
+      hosts.restore(state, clock.time);
       const long = {
         ...state,
+        host_key: hostKey('resting.test'),
+        url_host_name: 'resting.test',
         next_allowed_time: new Date(clock.time + 3 * 3_600_000),
         delay_ms: 3 * 3_600_000,
         backoff_ms: 3 * 3_600_000,
       };
-      hosts.restore(hosts.find('resting.test')!, long, clock.time);
+      hosts.restore(long, clock.time);
     },
   });
   assert.equal(sim.of('a.test')[0]!.start, 1_800_000_000_000 + 20_000);
@@ -519,6 +547,7 @@ test('a signal: running requests end, no more are sent, rows so far stay', async
   assert.equal(sim.end.stopped, 'signal');
   assert.equal(sim.rows.length, sim.requests.length);
   assert.ok(sim.requests.length >= 7 && sim.requests.length <= 8);
+  assert.equal(sim.end.interrupted, false);
 });
 
 test('a challenge is charged to the host', async () => {

@@ -53,7 +53,7 @@ for (const [name, answer] of Object.entries(answers))
       prepare: ({work}, clock) => {
         clock.time += 7_200_000;
         const host = work.hosts.find('a.test')!;
-        work.hosts.restore(host, stored!, clock.time);
+        work.hosts.restore(stored!, clock.time);
         const replay = new Replay(work, config);
         for (const row of asked) replay.takePoliteness(row, clock.time);
         assert.deepEqual(state(host), stored);
@@ -78,11 +78,7 @@ test('an answer after the stored state of a host is counted', async () => {
       const host = work.hosts.find('a.test')!;
       const robots = failed.rows.find(({kind}) => kind === 'robots')!;
       const ended = robots.fetch_time.getTime() + robots.total_ms!;
-      work.hosts.restore(
-        host,
-        {...state(host), last_response_time: new Date(ended), requests: 1},
-        clock.time,
-      );
+      work.hosts.restore({...state(host), last_response_time: new Date(ended), requests: 1}, clock.time);
       const replay = new Replay(work, config);
       for (const row of failed.rows) replay.takePoliteness(row, clock.time);
       assert.equal(host.politeness.failures, 1);
