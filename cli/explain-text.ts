@@ -28,7 +28,7 @@ export function explanationText(explanation: Explanation, {now, colours}: Frame)
 
 /** Why it was or was not fetched, in a sentence or two. */
 export function answer(explanation: Explanation, now: number): string {
-  const {url, refused, row, links, seeds, scope, selections, openSegments} = explanation;
+  const {url, refused, row, links, refusals, seeds, scope, selections, openSegments} = explanation;
   if (refused) {
     const advice = explanation.input.includes('://') ? '' : '; a URL begins with https:// or http://';
     return `It cannot be crawled: ${because(refused.reason)} (${refused.detail})${advice}`;
@@ -40,13 +40,14 @@ export function answer(explanation: Explanation, now: number): string {
       return `Not in the crawldb: it was injected and rejected, ${because(rejectedSeed.reason)}`;
     if (url !== null && new URL(url).pathname === '/robots.txt')
       return 'A robots.txt: asked for before the pages of its origin, and no page itself.';
+    const pending = links.newest.find(({accepted, segment}) => accepted && openSegments.includes(segment));
+    if (pending !== undefined)
+      return `Not in the crawldb yet: segment ${pending.segment} links to it and is not applied; next: crawl updatedb`;
+    const [newest] = refusals;
+    if (newest !== undefined) return `Not in the crawldb: updatedb did not add it, ${because(newest.reason)}`;
     if (links.total === 0) return 'Never seen: it is no seed, and no parsed page links to it.';
-    if (links.accepted > 0) {
-      const pending = links.newest.find(({accepted, segment}) => accepted && openSegments.includes(segment));
-      return pending === undefined
-        ? `Not in the crawldb, although ${counted(links.accepted, 'link')} to it could be followed: updatedb refused it (a budget, --no-additions, or links of duplicates only).`
-        : `Not in the crawldb yet: segment ${pending.segment} links to it and is not applied; next: crawl updatedb`;
-    }
+    if (links.accepted > 0)
+      return `Not in the crawldb, although ${counted(links.accepted, 'link')} to it could be followed: updatedb refused it (a budget, --no-additions, or links of duplicates only), before it kept such reasons.`;
     const [reason] = reasonList(links.reasons).split(' ');
     return `Not in the crawldb: each of ${counted(links.total, 'link')} to it was rejected, ${because(reason as Reason)}`;
   }
@@ -112,8 +113,20 @@ function because(reason: Reason): string {
 type Why = (reason: Reason) => string;
 
 function sections(explanation: Explanation, now: number, why: Why): [string, string[]][] {
-  const {steps, scope, row, seeds, priority, selections, passedOver, captures, parses, links, host} =
-    explanation;
+  const {
+    steps,
+    scope,
+    row,
+    seeds,
+    priority,
+    selections,
+    passedOver,
+    captures,
+    parses,
+    links,
+    refusals,
+    host,
+  } = explanation;
   const at = (time: Date) =>
     `${time.toISOString().replace(/\.\d+Z$/, 'Z')} (${time.getTime() > now ? `in ${span(time.getTime() - now)}` : `${span(now - time.getTime())} ago`})`;
   return [
@@ -182,6 +195,13 @@ function sections(explanation: Explanation, now: number, why: Why): [string, str
     ],
     ['robots.txt', robotsText(explanation, at)],
     ['host', hostText(host, at, now)],
+    [
+      'not added',
+      refusals.map(
+        (one) =>
+          `${at(one.refused_time)} segment ${one.segment}: ${why(one.reason)}${one.from_url === null ? '' : `; found on ${one.from_url}`}`,
+      ),
+    ],
     [
       'links to it',
       links.total === 0

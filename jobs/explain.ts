@@ -7,6 +7,7 @@ import type {HostRuleRow, HostStateRow, HostStatsRow, RobotsRow} from '../lib/sc
 import type {Outlink} from '../lib/schema/outlinks.ts';
 import type {ParseRow} from '../lib/schema/parse.ts';
 import type {Reason} from '../lib/schema/reason.ts';
+import type {RefusalRow} from '../lib/schema/refusals.ts';
 import type {SeedRow} from '../lib/schema/seeds.ts';
 import type {ScopeVerdict} from '../lib/scope/scope.ts';
 import {finite, priorityJoins, weighed, weightsOf} from '../lib/score/score.ts';
@@ -55,6 +56,8 @@ export interface Explanation {
     readonly reasons: Readonly<Record<string, number>>;
     readonly newest: readonly Pick<Outlink, LinkColumn>[];
   };
+  /** What updatedb said where it did not add it. */
+  readonly refusals: readonly RefusalRow[];
   /** Segments whose outcome is not in the crawldb yet. */
   readonly openSegments: readonly string[];
 }
@@ -132,6 +135,7 @@ const nothingKnown = {
   robots: null,
   host: {state: null, stats: null, rules: []},
   links: {total: 0, accepted: 0, reasons: {}, newest: []},
+  refusals: [],
 } as const;
 
 function openSegmentsOf({snapshot}: CrawlReader): string[] {
@@ -189,6 +193,10 @@ async function lookUp(
     robots: robots === undefined ? null : withAnswer(robots, url, config),
     host: {state: state ?? null, stats: stats ?? null, rules},
     links: await linksTo({db}, page),
+    refusals: await db.all<RefusalRow & Readonly<Record<string, unknown>>>(
+      `FROM refusals WHERE ${here} AND url = $url ORDER BY segment DESC, parse_id LIMIT ${newestRows}`,
+      {...page, url},
+    ),
   };
 }
 

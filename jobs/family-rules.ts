@@ -1,10 +1,12 @@
 import {CrawlError} from '../lib/errors.ts';
 import {type FamilyRow, type FamilyRuleRow, families, familyrules} from '../lib/schema/families.ts';
+import type {Reason} from '../lib/schema/reason.ts';
 import type {FileRef} from '../lib/store/manifest-types.ts';
 import {readTable} from '../lib/store/parquet-read.ts';
 import {type Family, familiesOf, familyKey} from '../lib/traps/family.ts';
 import {defineJob, type Task, type TaskContext, type TaskResult} from './job.ts';
 import {openReader, type ReadSettings} from './read/crawl.ts';
+import {defineUrlFamily} from './read/families.ts';
 
 const options = {
   url: {kind: 'text', doc: 'A URL of the family, or its place and pattern with a space between.'},
@@ -152,6 +154,42 @@ export async function listFamilies(url: string | undefined, settings: ReadSettin
       WHERE ${named === null ? `f.state = 'quarantined' OR r.action IS NOT NULL` : 'true'}
       ORDER BY 1, 2`);
     return named === null ? rows : rows.filter((row) => named.has(familyKey(row)));
+  } finally {
+    await reader.close();
+  }
+}
+
+/** URLs of a host's family that updatedb did not add, for one reason. */
+export interface ListedRefusal extends Readonly<Record<string, unknown>> {
+  readonly place: string;
+  readonly pattern: string;
+  readonly reason: Reason;
+  readonly urls: number;
+  readonly example: string;
+}
+
+/** Families whose URLs were refused most often; a person reads no more (chosen), `crawl sql` has the rest. */
+const mostRefusals = 100;
+
+/** What updatedb did not add, by host, narrowest family and reason; with a URL that of its family. */
+export async function listRefusals(
+  url: string | undefined,
+  settings: ReadSettings,
+): Promise<ListedRefusal[]> {
+  const [named] = url === undefined ? [] : familiesNamed(url);
+  const reader = await openReader(settings);
+  try {
+    await defineUrlFamily(reader.db);
+    return await reader.db.all<ListedRefusal>(
+      `SELECT
+        url_host_name AS place, url_family(url) AS pattern, reason, count(DISTINCT url) AS urls, min(url) AS example
+      FROM refusals
+      WHERE $place::VARCHAR IS NULL OR url_host_name = $place
+      GROUP BY 1, 2, 3
+      HAVING $pattern::VARCHAR IS NULL OR pattern = $pattern
+      ORDER BY urls DESC, place, pattern, reason LIMIT ${mostRefusals}`,
+      {place: named?.place ?? null, pattern: named?.pattern ?? null},
+    );
   } finally {
     await reader.close();
   }

@@ -91,6 +91,10 @@ export const updatedb = defineJob({
         inlinks: await inlinksSlot(snapshot),
         policy,
         database: params.database,
+        // Of segments applied before: what they have to tell of refusals takes the place of that
+        told: chosen
+          .map(({id}) => `segments/${id}/refusals`)
+          .filter((slot) => snapshot.manifest.slots[slot] !== undefined),
         applied: chosen.map(({id}) => [id, snapshot.segment(id).current ?? null]),
       },
     };
@@ -103,6 +107,7 @@ export const updatedb = defineJob({
     const applied = plan.facts?.applied as readonly (readonly [string, string | null])[];
     const segments: Record<string, Partial<SegmentInfo>> = {};
     for (const [id, parse] of applied) segments[id] = {applied: parse};
+    const told = plan.facts?.told as readonly string[];
     const edit = {
       reads: [
         'crawldb',
@@ -113,11 +118,16 @@ export const updatedb = defineJob({
         'familyrules',
         'hostrules',
         ...applied.flatMap(([id]) => [`segments/${id}`, `segments/${id}/fetch`]),
+        ...told,
       ],
       writes: {
         ...countsOf(results[0]),
         families: filesOf(results[0], 'families'),
         pathstats: filesOf(results[0], 'pathstats'),
+        ...Object.fromEntries(told.map((slot) => [slot, null])),
+        ...Object.fromEntries(
+          filesOf(results[0], 'refusals').map((file) => [`segments/${file.facts?.segment}/refusals`, [file]]),
+        ),
       },
       segments,
       policies: {url: plan.facts?.policy as string},
@@ -203,6 +213,7 @@ async function inputsOf(
     ...(await snapshot.tableFiles('fetch', captures)),
     ...(await snapshot.tableFiles('parse', captures)),
     ...(await snapshot.tableFiles('outlinks', links)),
+    ...(await snapshot.tableFiles('refusals', reparsedOf(chosen))),
     ...(await otherLinks(snapshot, reparsedOf(chosen), links)),
     ...(await snapshot.files('seeds')),
     ...(await snapshot.files('hoststate')),

@@ -10,8 +10,8 @@ export const command = defineCommand({
   name: 'sql',
   summary: 'Ask the crawl a question in SQL; without a query, a prompt.',
   details: [
-    'Tables: crawldb seeds fetchlist "fetch" (or captures) content parse outlinks linkdb linkrank robots hoststate',
-    'hoststats hostrules runs; views: hostdb, ccindex (Common Crawl’s names), parse_all, outlinks_all, and fetch_live: what a',
+    'Tables: crawldb seeds fetchlist "fetch" (or captures) content parse outlinks refusals linkdb linkrank robots',
+    'hoststate hoststats hostrules runs; views: hostdb, ccindex (Common Crawl’s names), parse_all, outlinks_all, and fetch_live: what a',
     'fetch that still runs, or was stopped, has done so far, to the last second. Queries only read.',
     '',
     "parse_of('NAME') and outlinks_of('NAME') are the rows of any parse by its name; --parse NAME shows that one as parse",
@@ -21,12 +21,17 @@ export const command = defineCommand({
     'decode_payload(payload, content_encoding) undoes the content coding; payload_text(payload, content_encoding,',
     "content_type) makes a text of it, null where it is none; header_value(response_header, 'content-type') reads a",
     'header. These three take about a millisecond a page, on one thread: parse has text and title in its tables.',
+    'url_family(url) is the family of a URL, as crawl traps names it.',
   ].join('\n'),
   examples: [
     ['crawl sql "SELECT status, count(*) FROM crawldb GROUP BY ALL"', 'the crawldb by status'],
     [
       'crawl sql --format parquet -o pages.parquet "FROM parse"',
       'the newest parse of each segment as a file',
+    ],
+    [
+      'crawl sql "SELECT url_host_name, url_family(url), reason, count(*) FROM refusals GROUP BY ALL ORDER BY 4 DESC"',
+      'what updatedb did not add',
     ],
     ['crawl sql "SELECT status, reason, count(*) FROM fetch_live GROUP BY ALL"', 'a fetch while it runs'],
     [

@@ -1,4 +1,11 @@
-import {actionOf, familyRules, type ListedFamily, listFamilies} from '../../jobs/family-rules.ts';
+import {
+  actionOf,
+  familyRules,
+  type ListedFamily,
+  listFamilies,
+  listRefusals,
+} from '../../jobs/family-rules.ts';
+import {CrawlError} from '../../lib/errors.ts';
 import {defineCommand} from '../command.ts';
 import {close, dryRun, dryRunOption, without} from '../job-command.ts';
 import {jsonValue, tableText} from '../output.ts';
@@ -11,18 +18,42 @@ export const command = defineCommand({
     'A family is what one program behind a site makes: URLs that differ in numbers, words or tokens only. One that goes on',
     'without new content is quarantined: its URLs are neither added nor selected, but for a few that are tried again after',
     'traps.probe. Without options: the families that are quarantined or have a rule by hand; with a URL, those of the URL.',
+    '--refused: what updatedb did not add (trap, over_budget, low_yield and others), by host, family and reason.',
   ].join('\n'),
   examples: [
     ['crawl traps', 'what is quarantined, and why'],
+    ['crawl traps --refused', 'families whose URLs were not added'],
     ['crawl traps "http://shop.example.org/list?page=7"', 'the families of a URL'],
     ['crawl traps "http://shop.example.org/list?page=7" --release', 'fetch them all the same'],
     ['crawl traps "http://shop.example.org/print/7" --block --note "copies"', 'ask for no more of them'],
   ],
-  options: {...without(familyRules.options, 'url'), ...dryRunOption},
+  options: {
+    ...without(familyRules.options, 'url'),
+    refused: {
+      kind: 'flag',
+      default: false,
+      doc: 'The 100 families with most URLs that updatedb did not add, and why.',
+    },
+    ...dryRunOption,
+  },
   positionals: [{name: 'URL', doc: 'A URL of the family, or "PLACE PATTERN".'}],
   async run({options, positionals}, context) {
-    const {dryRun: planOnly, ...change} = options;
+    const {dryRun: planOnly, refused, ...change} = options;
     const url = positionals[0];
+    if (refused) {
+      if (actionOf(change) !== null)
+        throw new CrawlError(
+          'USAGE',
+          '--refused only shows: it goes with none of --release, --block, --clear',
+        );
+      const {dir, config} = await context.crawl();
+      const rows = await listRefusals(url, {dir, config, signal: context.effects.signal});
+      if (context.globals.json)
+        for (const row of rows) await context.out.line(JSON.stringify(jsonValue(row)));
+      else if (rows.length === 0) context.say('updatedb has refused nothing, as far as is kept');
+      else await context.out.write(tableText(context.out.colours, Object.keys(rows[0]!), rows));
+      return undefined;
+    }
     if (actionOf(change) === null) {
       const {dir, config} = await context.crawl();
       const rows = await listFamilies(url, {dir, config, signal: context.effects.signal});

@@ -7,6 +7,7 @@ import {contentTypeOf} from '../../lib/parse/mime.ts';
 import {pageOptions} from '../../lib/parse/options.ts';
 import {detectType, isXml} from '../../lib/parse/sniff.ts';
 import type {Database, SqlFunction} from '../../lib/store/duckdb.ts';
+import {defineUrlFamily} from '../read/families.ts';
 
 /**
  * Functions of `crawl sql` that read stored payloads as parse does. They run on one thread, so they are for some
@@ -21,10 +22,11 @@ CREATE MACRO header_value(header, name) AS
   decode(crawl_header_value(header, name));
 `;
 
-/** Makes `decode_payload`, `payload_text` and `header_value`. */
+/** Makes `decode_payload`, `payload_text`, `header_value` and `url_family`. */
 export async function defineFunctions(db: Database, config: Config): Promise<void> {
   for (const fn of functions(config)) await db.define(fn);
   await db.run(macros);
+  await defineUrlFamily(db);
 }
 
 function functions(config: Config): SqlFunction[] {

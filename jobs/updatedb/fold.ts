@@ -51,6 +51,7 @@ interface OutcomeRow
 type NumberedRow = CrawlDatum & {readonly n: number};
 
 const redirectColumns = {
+  segment: {type: 'text'},
   to_host_key: {type: 'key'},
   to_url_key: {type: 'key'},
   to_url: {type: 'text'},
@@ -82,12 +83,16 @@ export async function fold(update: Update): Promise<void> {
       await db.all<OutcomeRow & Readonly<Record<string, unknown>>>(sql.batch, range),
     );
     const rows: CrawlDatum[] = [];
+    const refused: Refused[] = [];
     for (const [n, list] of outcomes) {
-      const row = foldOne(update, known.get(n), list);
+      const row = foldOne(update, known.get(n), list, refused);
       if (row !== null) rows.push(row);
     }
     await update.changed.insert(rows);
-    await redirects.insert([...outcomes.values()].flat().flatMap((outcome) => redirectOf(update, outcome)));
+    await redirects.insert(
+      [...outcomes.values()].flat().flatMap((outcome) => redirectOf(update, outcome, refused)),
+    );
+    await update.refused.insert(refused);
     ctx.progress({done: Math.min(first + batchUrls, total), total, unit: 'URLs'});
   }
   await db.run(sql.current);
@@ -108,14 +113,17 @@ function foldOne(
   update: Update,
   known: CrawlDatum | undefined,
   rows: readonly OutcomeRow[],
+  refused: Refused[],
 ): CrawlDatum | null {
   const first = rows[0]!;
   const url = known?.url ?? first.url;
   const own = rows.filter((row) => row.url === url);
+  for (const row of rows) if (row.url !== url) refused.push(refusedCapture(row, 'key_clash'));
   charge(update.reasons, 'key_clash', rows.length - own.length);
   const before = known ?? (update.params.additions ? discovered(update, first) : undefined);
   if (before === undefined) {
     charge(update.reasons, 'no_additions', 1);
+    refused.push(refusedCapture(first, 'no_additions'));
     return null;
   }
   const outcomes = (which: (row: OutcomeRow) => boolean) => own.filter(which).map(outcomeOf);
@@ -125,6 +133,21 @@ function foldOne(
     ? replayOutcomes(before, outcomes(isApplied), coming, update.policy)
     : applyOutcomes(before, coming, update.policy);
   return after === before ? null : after;
+}
+
+type Refused = Parameters<Update['refused']['insert']>[0][number];
+
+function refusedCapture({segment, url, kind, origin_url}: OutcomeRow, reason: Reason): Refused {
+  const {host_key, url_key, url_host_name} = identify(url);
+  return {
+    segment,
+    host_key,
+    url_key,
+    url,
+    url_host_name,
+    from_url: kind === 'hop' ? origin_url : null,
+    reason,
+  };
 }
 
 /** The row of a URL that is met as an outcome first: the target of a redirect that the fetch followed. */
@@ -171,10 +194,11 @@ function parseFactsOf(row: ParseColumns): ParseFacts {
 type ReparsedRow = ParseColumns & {readonly n: number; readonly segment: string};
 
 /** The link that a redirect is, if the scope takes its target. */
-function redirectOf(update: Update, row: OutcomeRow): Record<string, unknown>[] {
+function redirectOf(update: Update, row: OutcomeRow, refused: Refused[]): Record<string, unknown>[] {
   const target = row.fetch_redirect;
   if (row.mode !== 'apply' || target === null || effectOf(row.status, row.reason) !== 'redirect') return [];
   if (reasonClass(row.reason) === 'refusal') return [];
+  const to = identify(target);
   const verdict = update.scope.check({
     url: target,
     depth: row.depth,
@@ -185,11 +209,20 @@ function redirectOf(update: Update, row: OutcomeRow): Record<string, unknown>[] 
   });
   if (!verdict.accepted) {
     charge(update.reasons, 'redirect_out_of_scope', 1);
+    refused.push({
+      segment: row.segment,
+      host_key: to.host_key,
+      url_key: to.url_key,
+      url: to.url,
+      url_host_name: to.url_host_name,
+      from_url: row.url,
+      reason: 'redirect_out_of_scope',
+    });
     return [];
   }
-  const to = identify(target);
   return [
     {
+      segment: row.segment,
       to_host_key: to.host_key,
       to_url_key: to.url_key,
       to_url: to.url,

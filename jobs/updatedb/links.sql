@@ -4,7 +4,7 @@
 -- Links that other rules decided than those of today. Scope is decided anew; what a page itself says holds.
 CREATE TABLE doubtful AS
 SELECT
-  row_number() OVER () - 1 AS n,
+  row_number() OVER () - 1 AS n, l.segment, l.parse_id, l.accepted,
   l.to_host_key, l.to_url_key, l.to_url, l.to_host_name, l.to_registered_domain,
   l.from_host_key, l.from_url_key, l.from_url, l.fetch_time, l.depth, l.seed, l.hop_type, l.kind, l.rel, l.lastmod, l.sitemap_priority, l.sitemap_changefreq,
   coalesce(p.robots_nofollow, false) AS page_nofollow, f.scope AS seed_scope
@@ -22,7 +22,7 @@ WHERE s.mode IN ('apply', 'reparse')
 -- that fetch saw are among them, whether parsed or not. Table today (digest): the rules of today.
 CREATE VIEW accepted_link AS
 SELECT
-  l.to_host_key, l.to_url_key, l.from_host_key, l.from_url_key, l.fetch_time, l.depth, l.hop_type,
+  l.segment, l.parse_id, l.to_host_key, l.to_url_key, l.from_host_key, l.from_url_key, l.fetch_time, l.depth, l.hop_type,
   l.to_url, l.to_host_name, l.to_registered_domain, l.from_url, l.seed,
   l.kind = 'sitemap' AND l.rel IS NOT NULL AS names_sitemap, l.lastmod, l.sitemap_priority, l.sitemap_changefreq
 FROM outlinks l
@@ -31,13 +31,13 @@ JOIN today d ON d.digest = l.rules_digest
 WHERE s.mode IN ('apply', 'reparse') AND l.accepted AND l.to_url_key IS NOT NULL
 UNION ALL
 SELECT
-  l.to_host_key, l.to_url_key, l.from_host_key, l.from_url_key, l.fetch_time, l.depth, l.hop_type,
+  l.segment, l.parse_id, l.to_host_key, l.to_url_key, l.from_host_key, l.from_url_key, l.fetch_time, l.depth, l.hop_type,
   l.to_url, l.to_host_name, l.to_registered_domain, l.from_url, l.seed,
   l.kind = 'sitemap' AND l.rel IS NOT NULL, l.lastmod, l.sitemap_priority, l.sitemap_changefreq
-FROM doubtful l SEMI JOIN verdict v USING (n)
+FROM doubtful l SEMI JOIN (FROM verdict WHERE reason IS NULL) v USING (n)
 UNION ALL
 SELECT
-  to_host_key, to_url_key, from_host_key, from_url_key, fetch_time, depth, 'R',
+  segment, NULL, to_host_key, to_url_key, from_host_key, from_url_key, fetch_time, depth, 'R',
   to_url, to_host_name, to_registered_domain, from_url, seed, false, NULL, NULL, NULL
 FROM redirect;
 
@@ -212,20 +212,6 @@ SELECT
   END AS fetch_interval_s, false AS fixed_interval,
   0 AS retries, 0 AS visits, 0 AS changes, 0 AS inlinks, 0 AS revision, sitemap_depth
 FROM judged WHERE reason IS NULL;
-
--- step: refusals
--- New URLs that were not added, by reason; those of traps are counted before.
-SELECT reason, count(*)::BIGINT AS n FROM (
-  SELECT reason FROM judged WHERE reason IS NOT NULL
-  UNION ALL
-  SELECT reason FROM fresh WHERE reason <> 'trap'
-  UNION ALL
-  SELECT 'duplicate_source' FROM target ANTI JOIN known_target USING (host_key, url_key) WHERE discovery IS NULL
-  UNION ALL
-  SELECT 'key_clash' FROM target t LEFT JOIN known_target k USING (host_key, url_key)
-  WHERE t.least_hash <> t.greatest_hash OR t.least_hash <> coalesce(k.url_hash, t.least_hash)
-)
-GROUP BY reason ORDER BY reason;
 
 -- step: better
 -- Known URLs that these segments reach by fewer links, or saw earlier; and of those never fetched the ones that they

@@ -7,7 +7,8 @@ import type {Quarantine} from '../../lib/traps/quarantine.ts';
 import {rowsTable} from '../crawldb/writer.ts';
 import {readSql} from '../runner/sql-file.ts';
 import {refuseBlocked} from './blocked.ts';
-import {charge, hasRows, replaceChanged, type Update} from './step.ts';
+import {countRefusals} from './refusals.ts';
+import {hasRows, replaceChanged, type Update} from './step.ts';
 import {refuseTraps} from './traps.ts';
 
 const sql = readSql(import.meta.url, './links.sql', [
@@ -17,7 +18,6 @@ const sql = readSql(import.meta.url, './links.sql', [
   'targets',
   'admit',
   'add',
-  'refusals',
   'better',
   'earlier',
   'hinted',
@@ -25,7 +25,7 @@ const sql = readSql(import.meta.url, './links.sql', [
 
 /** New URLs from accepted links and redirects. */
 export async function followLinks(update: Update, quarantine: Quarantine): Promise<void> {
-  const {db, params, scope, reasons} = update;
+  const {db, params, scope} = update;
   const {budget, links, score} = params.config;
   const {bounds} = update.policy.schedule;
   await decideAnew(update);
@@ -55,8 +55,7 @@ export async function followLinks(update: Update, quarantine: Quarantine): Promi
     min_interval_s: bounds.minS,
     max_interval_s: bounds.maxS,
   });
-  for (const {reason, n} of await db.all<{reason: Reason; n: number}>(sql.refusals))
-    charge(reasons, reason, n);
+  await countRefusals(update);
   await db.run(sql.better, {max_sitemap_depth: maxSitemapDepth});
   if (await hasRows(db, 'better')) {
     await db.run(sql.earlier);
@@ -84,34 +83,40 @@ interface DoubtfulLink {
   readonly seed_scope: Stay | null;
 }
 
-/** Links that other rules had decided get the verdict of today's. Memory: one batch. */
+/** Links that other rules had decided get the verdict of today's: a row of `verdict`. Memory: one batch. */
 async function decideAnew({db, ctx, params, scope}: Update): Promise<void> {
   await db.run(sql.doubtful, {digest: scope.digest, scope_reasons: scopeReasons.join(',')});
-  const verdicts = await rowsTable(db, 'verdict', {n: {type: 'count'}});
-  const {follow, nofollow} = params.config.links;
+  const verdicts = await rowsTable(db, 'verdict', {n: {type: 'count'}, reason: {type: 'text'}});
   for await (const rows of db.stream(
     `SELECT n, to_url, from_url, depth, seed, hop_type, kind, rel, page_nofollow, seed_scope
      FROM doubtful ORDER BY from_url, n`,
   )) {
     ctx.signal.throwIfAborted();
-    const accepted = (rows as unknown as DoubtfulLink[]) // the columns of the query
-      .filter((link) => {
-        const namesSitemap = link.kind === 'sitemap' && link.rel !== null;
-        const verdict = scope.check({
-          url: link.to_url,
-          depth: link.depth,
-          hopType: link.hop_type,
-          from: link.from_url,
-          seed: namesSitemap ? null : link.seed,
-          seedScope: link.seed_scope,
-        });
-        if (!verdict.accepted) return false;
-        if (link.hop_type === 'R') return true;
-        if (link.hop_type !== 'E' && !follow.includes(link.kind)) return false;
-        const asked = link.page_nofollow || (link.rel !== null && linkDirectives(link.rel).nofollow);
-        return !(nofollow && asked);
-      })
-      .map(({n}) => ({n}));
-    await verdicts.insert(accepted);
+    await verdicts.insert(
+      (rows as unknown as DoubtfulLink[]) // the columns of the query
+        .map((link) => ({n: link.n, reason: reasonAgainst(link, scope, params.config.links)})),
+    );
   }
+}
+
+/** Why a link is not followed today; null where it is. */
+function reasonAgainst(
+  link: DoubtfulLink,
+  scope: Update['scope'],
+  {follow, nofollow}: Update['params']['config']['links'],
+): Reason | null {
+  const namesSitemap = link.kind === 'sitemap' && link.rel !== null;
+  const verdict = scope.check({
+    url: link.to_url,
+    depth: link.depth,
+    hopType: link.hop_type,
+    from: link.from_url,
+    seed: namesSitemap ? null : link.seed,
+    seedScope: link.seed_scope,
+  });
+  if (!verdict.accepted) return verdict.reason;
+  if (link.hop_type === 'R') return null;
+  if (link.hop_type !== 'E' && !follow.includes(link.kind)) return 'not_followed';
+  const asked = link.page_nofollow || (link.rel !== null && linkDirectives(link.rel).nofollow);
+  return nofollow && asked ? 'nofollow' : null;
 }

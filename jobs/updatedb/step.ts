@@ -4,6 +4,7 @@ import type {HostWaits} from '../../lib/schedule/failure.ts';
 import type {Price} from '../../lib/schedule/price.ts';
 import type {CrawlDatum} from '../../lib/schema/crawldb.ts';
 import type {Reason} from '../../lib/schema/reason.ts';
+import type {RefusalRow} from '../../lib/schema/refusals.ts';
 import type {Scope} from '../../lib/scope/scope.ts';
 import type {Database} from '../../lib/store/duckdb.ts';
 import type {PolicyTexts} from '../config/policy-texts.ts';
@@ -48,6 +49,8 @@ export interface Update {
   readonly scope: Scope;
   readonly changed: {insert(rows: readonly CrawlDatum[]): Promise<void>};
   readonly reasons: Reasons;
+  /** Captures, and targets of redirects, that are refused before any link is looked at. */
+  readonly refused: {insert(rows: readonly Omit<RefusalRow, 'parse_id' | 'refused_time'>[]): Promise<void>};
 }
 
 /**

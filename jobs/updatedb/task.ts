@@ -10,6 +10,7 @@ import {followLinks} from './links.ts';
 import {replaceLinks} from './lost.ts';
 import {oddValues} from './odd.ts';
 import {priceSummary, renewPrice} from './price.ts';
+import {refusedCaptures, writeRefusals} from './refusals.ts';
 import {markDuplicates, type Update, type UpdateParams} from './step.ts';
 import {watchFamilies, writeFamilies} from './traps.ts';
 import {countVisits, writePaths} from './yield.ts';
@@ -28,6 +29,7 @@ export async function updateTask(task: Task, ctx: TaskContext): Promise<TaskResu
     'fetch',
     'parse',
     'outlinks',
+    'refusals',
     'seeds',
     'hoststate',
     ...countTables,
@@ -51,6 +53,7 @@ export async function updateTask(task: Task, ctx: TaskContext): Promise<TaskResu
       scope: makeScope(config.scope, config.url, config.links, params.texts.scopeFiles),
       changed: await rowsTable(db, 'changed', crawldb.columns),
       reasons: {},
+      refused: await refusedCaptures(db),
     };
     const segs = await rowsTable(db, 'segs', {
       segment: {type: 'text'},
@@ -77,7 +80,12 @@ async function finish(update: Update, duplicates: number): Promise<TaskResult> {
   const [totals] = await db.all<{changed: number; added: number}>(sql.totals);
   const {changed = 0, added = 0} = totals ?? {};
   return {
-    files: [...files, await writeFamilies(update), await writePaths(update)],
+    files: [
+      ...files,
+      await writeFamilies(update),
+      await writePaths(update),
+      ...(await writeRefusals(update)),
+    ],
     counters: {
       rows_updated_total: changed - added,
       rows_added_total: added,

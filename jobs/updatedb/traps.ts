@@ -6,7 +6,7 @@ import type {Quarantine} from '../../lib/traps/quarantine.ts';
 import {rowsTable} from '../crawldb/writer.ts';
 import {readQuarantine} from '../read/quarantine.ts';
 import {readSql} from '../runner/sql-file.ts';
-import {charge, type Update} from './step.ts';
+import type {Update} from './step.ts';
 
 const sql = readSql(import.meta.url, './traps.sql', [
   'family_visits',
@@ -54,7 +54,7 @@ interface Candidate extends Readonly<Record<string, unknown>> {
 }
 
 /** New URLs of closed families are refused, and counted with their family. Table `fresh`: URLs not known so far. */
-export async function refuseTraps({db, reasons}: Update, quarantine: Quarantine): Promise<void> {
+export async function refuseTraps({db}: Update, quarantine: Quarantine): Promise<void> {
   if (quarantine.places.size === 0) return;
   const place = await rowsTable(db, 'closed_place', {place: {type: 'text'}});
   await place.insert([...quarantine.places].map((name) => ({place: name})));
@@ -64,7 +64,6 @@ export async function refuseTraps({db, reasons}: Update, quarantine: Quarantine)
     place: {type: 'text'},
     pattern: {type: 'text'},
   });
-  let n = 0;
   for await (const rows of db.stream(sql.trap_candidates)) {
     const closed = (rows as unknown as Candidate[]) // the columns of the query
       .flatMap(({host_key, url_key, url}) => {
@@ -72,10 +71,8 @@ export async function refuseTraps({db, reasons}: Update, quarantine: Quarantine)
         if (family === undefined) return [];
         return [{host_key, url_key, place: family.place, pattern: family.pattern}];
       });
-    n += closed.length;
     await refused.insert(closed);
   }
-  charge(reasons, 'trap', n);
   await db.run(sql.trapped);
 }
 

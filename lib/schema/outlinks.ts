@@ -73,7 +73,10 @@ export const outlinks = table({
       nullable: true,
       doc: 'Modification time that a sitemap or feed states for the target.',
     },
-    accepted: {type: 'boolean', doc: 'updatedb may add the target.'},
+    accepted: {
+      type: 'boolean',
+      doc: 'updatedb may add the target; in SQL false where it was not added, too (refusals).',
+    },
     reason: {type: 'text', values: reasonNames, nullable: true, doc: 'Why not.'},
     rule: {type: 'text', nullable: true, doc: 'Deciding rule with file and line.'},
     rules_digest: {

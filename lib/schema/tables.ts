@@ -11,6 +11,7 @@ import {linkdb, linksources} from './linkdb.ts';
 import {linkrank} from './linkrank.ts';
 import {outlinks} from './outlinks.ts';
 import {parse} from './parse.ts';
+import {refusals} from './refusals.ts';
 import {runs} from './runs.ts';
 import {seeds} from './seeds.ts';
 import type {Table} from './table.ts';
@@ -25,6 +26,7 @@ export const tables = {
   content,
   parse,
   outlinks,
+  refusals,
   extractions,
   linkdb,
   linksources,

@@ -26,7 +26,8 @@ export interface FileRef {
 /**
  * Slot names: `crawldb`, `crawldbstats`, `linkdb`, `linkrank`, `seeds`, `robots`, `hoststate`, `hoststats`, `hostrules`, `runs`,
  * `segments/ID/fetchlist`, `segments/ID/fetch`, `segments/ID/content`, `segments/ID/parse/PARSE`,
- * `segments/ID/outlinks/PARSE`, `segments/ID/extract/EXTRACTOR/PARSE`, `segments/ID/extractions/EXTRACTOR/PARSE`.
+ * `segments/ID/outlinks/PARSE`, `segments/ID/extract/EXTRACTOR/PARSE`, `segments/ID/extractions/EXTRACTOR/PARSE`,
+ * `segments/ID/refusals`.
  */
 export interface Slot {
   /** Raised by each write. */

@@ -20,6 +20,7 @@ import {
   linkDeltaQuery,
   linkdbQuery,
   liveInlinksQuery,
+  outlinksQuery,
 } from './view-sql.ts';
 
 /**
@@ -157,8 +158,8 @@ export interface BindOptions {
 }
 
 /**
- * Makes views of all tables as a snapshot has them: `parse` and `outlinks` of the current parses, `parse_all`
- * and `outlinks_all` of all; the tables of extractors; `hostdb` and `ccindex`.
+ * Makes views of all tables as a snapshot has them: `parse` and `outlinks` of the current parses, the latter with what
+ * updatedb refused; `parse_all` and `outlinks_all` of all parses, as parse wrote them; the tables of extractors; `hostdb` and `ccindex`.
  */
 export async function bindSnapshot(
   db: Pick<Database, 'run'>,
@@ -196,8 +197,10 @@ async function snapshotViews(snapshot: Snapshot, path: FilePath, options: BindOp
     }
     return lists.flat();
   };
+  const {outlinks = [], ...others} = files;
   return [
-    tableViews(files, path),
+    tableViews(others, path),
+    createView('outlinks', outlinksQuery(outlinks, files.refusals ?? [], path)),
     createView('parse_all', filesQuery(tables.parse, await all('parse'), path)),
     createView('outlinks_all', filesQuery(tables.outlinks, await all('outlinks'), path)),
     createView(
