@@ -4,11 +4,11 @@ import {once} from 'node:events';
 import {appendFileSync, readdirSync} from 'node:fs';
 import {join} from 'node:path';
 import {test} from 'node:test';
-import {setTimeout as delay} from 'node:timers/promises';
 import {fetch as fetchTable} from '../../lib/schema/fetch.ts';
 import {crawl as command, query} from '../support/command.ts';
 import {fetchCrawl} from '../support/fetch-crawl.ts';
 import {type Site, serveWeb} from '../support/fetch-web.ts';
+import {reached} from '../support/reached.ts';
 
 const segment = '20270101000000';
 const counts = `SELECT kind, status, reason, count(*) AS n FROM fetch_live GROUP BY ALL ORDER BY ALL`;
@@ -76,7 +76,7 @@ test('after a kill, with a torn tail, what the journal holds is there; --segment
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const exited = once(child, 'exit');
-  while (web.requests.length < 150 && child.exitCode === null) await delay(5);
+  await reached(() => web.requests.length >= 150, exited);
   child.kill('SIGKILL');
   await exited;
   const ask = (...flags: string[]) =>

@@ -1,10 +1,10 @@
 /** Dropping a segment to whose payloads another fetch refers, or will. */
 import assert from 'node:assert/strict';
 import test, {type TestContext} from 'node:test';
-import {setTimeout as delay} from 'node:timers/promises';
 import {drop} from '../../jobs/drop.ts';
 import {type FetchCrawl, fetchCrawl} from '../support/fetch-crawl.ts';
 import {type ServedWeb, serveWeb} from '../support/fetch-web.ts';
+import {reached} from '../support/reached.ts';
 
 const [first, second, third] = ['20270101000000', '20270101000001', '20270101000002'] as const;
 const text = 'the same '.repeat(500);
@@ -44,7 +44,7 @@ test('while a fetch runs nothing that it may refer to is dropped, nor after it w
   await crawl.generate(second, ['http://a.test/gate', 'http://a.test/2']);
   const stop = new AbortController();
   const running = crawl.fetch({segment: second}, stop.signal);
-  while (!web.paths('a.test').includes('/gate')) await delay(5);
+  await reached(() => web.paths('a.test').includes('/gate'), running);
   await assert.rejects(dropIt(crawl, first), {code: 'LOCKED'});
   stop.abort(new Error('stopped'));
   release();

@@ -6,6 +6,7 @@ import test from 'node:test';
 import {setTimeout as delay} from 'node:timers/promises';
 import {fetchCrawl} from '../support/fetch-crawl.ts';
 import {serveWeb} from '../support/fetch-web.ts';
+import {reached} from '../support/reached.ts';
 
 const [first, stopped, last] = ['20270101000000', '20270101000001', '20270101000002'] as const;
 
@@ -51,7 +52,7 @@ for (const crashed of [false, true])
     await crawl.generate(stopped, ['http://a.test/0', ...pages], 2);
     const stop = new AbortController();
     const running = crawl.fetch({segment: stopped}, stop.signal);
-    while (web.paths('b.test').length < 10 || web.paths('a.test').length < 2) await delay(5);
+    await reached(() => web.paths('b.test').length >= 10 && web.paths('a.test').length >= 2, running);
     stop.abort(new Error('stopped'));
     await running;
     if (crashed) await rm(join(crawl.dir, `segments/${stopped}/journal/part-1/clean`));

@@ -1,9 +1,9 @@
 /** What is known of hosts that a fetch comes to by redirects alone. */
 import assert from 'node:assert/strict';
 import test, {type TestContext} from 'node:test';
-import {setTimeout as delay} from 'node:timers/promises';
 import {type FetchCrawl, fetchCrawl} from '../support/fetch-crawl.ts';
 import {type ServedWeb, serveWeb} from '../support/fetch-web.ts';
+import {reached} from '../support/reached.ts';
 
 const [first, second] = ['20270101000000', '20270101000001'] as const;
 
@@ -46,7 +46,8 @@ test('and the rest that is in the journal of a segment whose fetch was stopped',
   await setting.crawl.generate(first, ['http://www.a.test/1', ...pages]);
   const stop = new AbortController();
   const stopped = setting.crawl.fetch({segment: first}, stop.signal);
-  while (setting.web.paths('www.a.test').length < 2 || setting.web.paths('b.test').length < 5) await delay(5);
+  const {paths} = setting.web;
+  await reached(() => paths('www.a.test').length >= 2 && paths('b.test').length >= 5, stopped);
   stop.abort(new Error('stopped'));
   await stopped;
   await assertLeftAlone(setting);

@@ -8,6 +8,7 @@ import type {CrashPoint} from '../../lib/store/crash-points.ts';
 import {journalOutcomes} from '../../lib/store/journal-read.ts';
 import {type FetchCrawl, fetchCrawl} from '../support/fetch-crawl.ts';
 import {type ServedWeb, type Site, serveWeb} from '../support/fetch-web.ts';
+import {reached} from '../support/reached.ts';
 
 const segment = '20270101000000';
 const minDelay = 80;
@@ -69,7 +70,7 @@ test('killed at random moments, a fetch ends as if nothing had been', async (t) 
     const before = web.requests.length;
     const child = start(crawl.dir, settings);
     const exited = once(child, 'exit');
-    while (web.requests.length === before && child.exitCode === null) await delay(5);
+    await reached(() => web.requests.length > before || child.exitCode !== null, exited);
     random = (random * 48_271) % 2_147_483_647;
     await delay(random % 1700);
     child.kill('SIGKILL');
@@ -119,7 +120,7 @@ test('SIGTERM in a process: the rest is fetched by the next', async (t) => {
   const {web, crawl, settings} = await setUp(t);
   const child = start(crawl.dir, settings);
   const exited = once(child, 'exit');
-  while (web.requests.length < 20) await delay(5);
+  await reached(() => web.requests.length >= 20, exited);
   child.kill('SIGTERM');
   assert.deepEqual(await exited, [0, null]);
   assert.equal((await crawl.head()).segment(segment).state, 'fetching');

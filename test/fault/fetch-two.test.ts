@@ -4,9 +4,9 @@ import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {join} from 'node:path';
 import test, {type TestContext} from 'node:test';
-import {setTimeout as delay} from 'node:timers/promises';
 import {type FetchCrawl, fetchCrawl} from '../support/fetch-crawl.ts';
 import {type ServedWeb, serveWeb} from '../support/fetch-web.ts';
+import {reached} from '../support/reached.ts';
 
 const [first, second] = ['20270101000000', '20270101000001'] as const;
 const hosts = ['a.test', 'b.test'];
@@ -31,10 +31,6 @@ async function setUp(t: TestContext, minDelayMs: number, pages: number): Promise
   return {web, crawl, settings};
 }
 
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await delay(2);
-}
-
 function assertPolite(web: ServedWeb, minDelayMs: number): void {
   for (const host of hosts) {
     const gap = web.leastGap(host);
@@ -46,7 +42,7 @@ test('while one crawl fetch runs another is refused with exit 4, whatever its se
   const {web, crawl, settings} = await setUp(t, 100, 2000);
   const stop = new AbortController();
   const running = crawl.fetch({segment: first}, stop.signal);
-  await until(() => web.requests.length > 0);
+  await reached(() => web.requests.length > 0, running);
   const main = join(import.meta.dirname, '../../cli/main.ts');
   const flags = settings.flatMap((text) => ['--set', text]);
   const other = spawn(
@@ -74,7 +70,7 @@ test('a fetch of another segment keeps the delays of one that was stopped, howev
   const {web, crawl} = await setUp(t, minDelay, 2);
   const stop = new AbortController();
   const stopped = crawl.fetch({segment: first}, stop.signal);
-  await until(() => web.paths('a.test').length === 2);
+  await reached(() => web.paths('a.test').length === 2, stopped);
   stop.abort(new Error('stopped'));
   await Promise.allSettled([stopped]);
   await crawl.fetch({segment: second});
@@ -89,9 +85,10 @@ for (const next of [first, second])
     const killed = spawn(process.execPath, ['--import', 'tsx', script, crawl.dir, ...settings], {
       stdio: ['ignore', 'ignore', 'inherit'],
     });
-    await until(() => web.requests.length > 0);
+    const exited = once(killed, 'exit');
+    await reached(() => web.requests.length > 0, exited);
     killed.kill('SIGKILL');
-    await once(killed, 'exit');
+    await exited;
     await crawl.fetch({segment: next});
     assertPolite(web, minDelay);
   });
