@@ -61,7 +61,7 @@ export function answer(explanation: Explanation, now: number): string {
       return `Not fetched; the present scope rejects it (${because(scope.reason)}), so generate passes over it.`;
     if (row.reason !== null) return `Not fetched so far${why}; ${next}.`;
     return due <= now
-      ? `Not fetched yet: it is due, and ${notTaken(explanation)} (its score is ${row.score}).`
+      ? `Not fetched yet: it is due, and ${notTaken(explanation)} (its score is ${short(row.score)}).`
       : `Not fetched yet; ${next}.`;
   }
   if (row.status === 'duplicate') return `Fetched; its content equals that of ${row.duplicate_of}; ${next}.`;
@@ -70,9 +70,13 @@ export function answer(explanation: Explanation, now: number): string {
   return `${{fetched: 'Fetched', notmodified: 'Fetched, and unchanged since', gone: 'Gone', orphan: 'Orphaned', parse_failed: 'Fetched, but not parsed'}[row.status as 'gone']}${why}; ${next}.`;
 }
 
+/** A score to four digits: those behind are what adding up left. */
+function short(value: number): string {
+  return String(Number(value.toPrecision(4)));
+}
+
 /** `1.2 = 1 × seed 1 + 0.1 × inlinks 2`. */
 function priorityText(parts: NonNullable<Explanation['priority']>): string {
-  const short = (value: number) => String(Number(value.toPrecision(4)));
   const total = parts.reduce((sum, {weight, value}) => sum + weight * value, 0);
   const terms = parts.map(({part, weight, value}) => `${short(weight)} × ${part} ${short(value)}`);
   return `${short(total)} = ${terms.join(' + ')}`;
@@ -159,7 +163,7 @@ function sections(explanation: Explanation, now: number, why: Why): [string, str
       row === null
         ? []
         : [
-            `${row.status}${row.reason === null ? '' : `, ${why(row.reason)}`}; score ${row.score}, ${counted(row.visits, 'visit')}, ${counted(row.changes, 'change')}, ${counted(row.retries, 'failure')} since the last success, ${counted(row.inlinks, 'page links', 'pages link')} to it${row.history_frozen === true ? '; its history leaves out a visit that came to be known too late' : ''}`,
+            `${row.status}${row.reason === null ? '' : `, ${why(row.reason)}`}; score ${short(row.score)}, ${counted(row.visits, 'visit')}, ${counted(row.changes, 'change')}, ${counted(row.retries, 'failure')} since the last success, ${counted(row.inlinks, 'page links', 'pages link')} to it${row.history_frozen === true ? '; its history leaves out a visit that came to be known too late' : ''}`,
           ],
     ],
     ['priority', priority === null ? [] : [priorityText(priority)]],
@@ -175,7 +179,7 @@ function sections(explanation: Explanation, now: number, why: Why): [string, str
       'selected',
       selections.map(
         (one) =>
-          `segment ${one.segment} (${stateOf(one)}): rank ${one.rank}, as ${one.selected_as}, score ${one.score}`,
+          `segment ${one.segment} (${stateOf(one)}): rank ${one.rank}, as ${one.selected_as}, score ${short(one.score)}`,
       ),
     ],
     [

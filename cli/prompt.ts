@@ -2,6 +2,7 @@ import {appendFile, readFile} from 'node:fs/promises';
 import {homedir} from 'node:os';
 import {join} from 'node:path';
 import {createInterface} from 'node:readline';
+import {isWholeStatement, onOneLine} from '../jobs/query/text.ts';
 import type {QuerySession} from '../jobs/query.ts';
 import type {CommandContext} from './command.ts';
 import {asCrawlError, errorText} from './error-text.ts';
@@ -41,7 +42,7 @@ export async function prompt(
   for await (const line of lines) {
     if (waiting === '' && /^\s*(\.quit|\.exit|exit|quit)\s*;?\s*$/i.test(line)) break;
     waiting = waiting === '' ? line : `${waiting}\n${line}`;
-    if (/;\s*$/.test(waiting)) {
+    if (isWholeStatement(waiting)) {
       const sql = waiting;
       waiting = '';
       await remember(path, sql);
@@ -73,5 +74,5 @@ async function readHistory(path: string): Promise<string[]> {
 }
 
 async function remember(path: string, sql: string): Promise<void> {
-  await appendFile(path, `${sql.replaceAll(/\s*\n\s*/g, ' ')}\n`, {mode: 0o600}).catch(() => undefined); // a comfort, not data
+  await appendFile(path, `${onOneLine(sql) ?? sql}\n`, {mode: 0o600}).catch(() => undefined); // a comfort, not data
 }

@@ -7,6 +7,7 @@ import {CrawlError, systemCode} from '../lib/errors.ts';
 import type {OptionDeclarations, OptionValues} from '../lib/options.ts';
 import type {CommandContext, Io} from './command.ts';
 import {Output, type OutputRow, type RowFormat, writeRows} from './output.ts';
+import {notWritable, type OutputFile, outputFile} from './output-file.ts';
 import {counted} from './words.ts';
 
 /** Rows of a query to stdout or a file: what `crawl sql` and the readers have in common. */
@@ -32,22 +33,26 @@ type OutputOptions = OptionValues<typeof outputOptions>;
 /** Where rows go, and in which form. */
 export interface OutputPlace {
   readonly format: RowFormat | 'parquet';
-  /** Absolute path; stdout if absent. */
-  readonly file: string | undefined;
+  /** stdout if absent. */
+  readonly file: OutputFile | undefined;
 }
 
-/** Throws USAGE for a form that needs a file. */
+/** Throws USAGE for a form that needs a file, NOT_WRITABLE for a folder. */
 export function outputPlace(
   {format, output}: OutputOptions,
   {io, globals}: CommandContext,
   command: string,
 ): OutputPlace {
-  const file = output === undefined ? undefined : resolve(io.cwd, output);
+  const file = output === undefined ? undefined : outputFile(resolve(io.cwd, output));
   const form = format ?? formatOf(output, globals.json);
-  if (form === 'parquet' && file === undefined)
-    throw new CrawlError('USAGE', '--format parquet needs a file: -o FILE', {
-      hint: `See: crawl ${command} --help`,
-    });
+  if (form === 'parquet' && file?.whole !== true)
+    throw new CrawlError(
+      'USAGE',
+      `--format parquet needs a file: ${file ? `${file.path} is none` : '-o FILE'}`,
+      {
+        hint: `See: crawl ${command} --help`,
+      },
+    );
   return {format: form, file};
 }
 
@@ -98,7 +103,7 @@ export async function withSession<R>(
     segments,
     parse,
     ...(allow && {allow}),
-    output: place.file,
+    output: place.file?.path,
   });
   try {
     return await use(session);
@@ -136,24 +141,24 @@ async function save(
   session: QuerySession,
   sql: string,
   format: RowFormat | 'parquet',
-  path: string,
+  file: OutputFile,
   {say, io}: CommandContext,
 ): Promise<void> {
   const rows =
     format === 'parquet'
-      ? await session.exportParquet(sql, path)
-      : await saveText(session, sql, format, path, io);
-  say(`wrote ${counted(rows, 'row')} to ${path}`);
+      ? await session.exportParquet(sql, file.path)
+      : await saveText(session, sql, format, file, io);
+  say(`wrote ${counted(rows, 'row')} to ${file.path}`);
 }
 
 async function saveText(
   session: QuerySession,
   sql: string,
   format: RowFormat,
-  path: string,
+  {path, whole}: OutputFile,
   io: Io,
 ): Promise<number> {
-  const part = `${path}.part`;
+  const part = whole ? `${path}.part` : path;
   const {columns, batches} = await session.query(sql);
   const stream = createWriteStream(part);
   const target = new Output(stream, io.env);
@@ -162,16 +167,12 @@ async function saveText(
     await target.flush();
     stream.end();
     await finished(stream);
-    await rename(part, path);
+    if (whole) await rename(part, path);
     return rows;
   } catch (error) {
     stream.destroy();
-    await rm(part, {force: true}).catch(() => undefined); // there is no such folder, as the error below says
+    if (whole) await rm(part, {force: true}).catch(() => undefined); // there is no such folder, as the error below says
     if (systemCode(error) === undefined || systemCode(error) === 'ENOSPC') throw error;
-    throw new CrawlError('NOT_WRITABLE', `${path} cannot be written: ${systemCode(error)}`, {
-      facts: {path},
-      hint: 'Choose another file.',
-      cause: error,
-    });
+    throw notWritable(path, error);
   }
 }

@@ -21,7 +21,7 @@ export function statusText(
   const summary = summaryText(manifest.summary);
   if (summary !== '') lines.push(`crawldb   ${summary}`);
 
-  const open = segments.filter((segment) => !['applied', 'inverted'].includes(stageOf(segment)));
+  const open = segments.filter(({applied}) => applied === undefined);
   const newest = segments.slice(-shownSegments);
   const shown = all
     ? segments

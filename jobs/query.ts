@@ -5,6 +5,7 @@ import {furtherViews} from '../lib/extract/reserved.ts';
 import {nearest} from '../lib/nearest.ts';
 import {tables} from '../lib/schema/tables.ts';
 import {type Database, type SqlRow, sqlString} from '../lib/store/duckdb.ts';
+import {checkParseName} from '../lib/store/parses.ts';
 import type {Snapshot} from '../lib/store/store.ts';
 import {bindSnapshot} from '../lib/store/views.ts';
 import {hostKey, identify} from '../lib/url/keys.ts';
@@ -12,7 +13,7 @@ import {normalizeUrl} from '../lib/url/normalize.ts';
 import {readPolicies} from './config/policies.ts';
 import {defineFunctions} from './query/functions.ts';
 import {defineLive, fillLive, namesLive, unfinished} from './query/live.ts';
-import {expandKeys, explained, isEmptyQuery, isExplain} from './query/text.ts';
+import {expandKeys, explained, isEmptyQuery, isExplain, parsesNamed, withoutEnd} from './query/text.ts';
 import {type CrawlReader, openReader, type ReadSettings, readSnapshot} from './read/crawl.ts';
 
 /** SQL over a crawl, for reading only. */
@@ -82,7 +83,7 @@ class Session implements QuerySession {
 
   async query(sql: string): Promise<{columns: readonly string[]; batches: AsyncIterable<SqlRow[]>}> {
     const {db} = this.#reader;
-    const text = this.#expand(sql);
+    const text = this.#read(sql);
     await checkReads(db, text);
     if (namesLive(text)) await this.#readLive();
     const rows = db.stream(text)[Symbol.asyncIterator]();
@@ -104,16 +105,17 @@ class Session implements QuerySession {
 
   async exportParquet(sql: string, file: string): Promise<number> {
     const {db} = this.#reader;
-    const text = this.#expand(sql);
+    const text = this.#read(sql);
     if ((await checkReads(db, text)) !== 'SELECT')
       throw new CrawlError('QUERY_FAILED', 'a plan cannot be written as Parquet');
     if (namesLive(text)) await this.#readLive();
     const part = `${file}.part`;
     try {
       const target = sqlString(part);
-      const query = text.replace(/;\s*$/, '');
       const [result] = await translated(db, () =>
-        db.all<{Count: number}>(`COPY (\n${query}\n) TO ${target} (FORMAT parquet, COMPRESSION zstd)`),
+        db.all<{Count: number}>(
+          `COPY (\n${withoutEnd(text)}\n) TO ${target} (FORMAT parquet, COMPRESSION zstd)`,
+        ),
       );
       await rename(part, file);
       return result?.Count ?? 0;
@@ -121,6 +123,12 @@ class Session implements QuerySession {
       await rm(part, {force: true});
       throw error;
     }
+  }
+
+  /** The query with keys in place; throws PARSE_UNKNOWN for a parse that is in no segment. */
+  #read(sql: string): string {
+    for (const name of parsesNamed(sql)) checkParseName(name, this.#snapshot);
+    return this.#expand(sql);
   }
 
   async refresh(): Promise<void> {
@@ -205,6 +213,23 @@ async function translated<T>(db: Pick<Database, 'all'>, ask: () => Promise<T>): 
       throw new CrawlError('QUERY_FAILED', error.message, {
         facts: error.facts,
         hint: 'FETCH is a word of SQL: the table fetch is also called captures; "fetch" in double quotes works too.',
+        cause: error,
+      });
+    if (error.message.includes('__pivot_enum'))
+      throw new CrawlError(
+        'QUERY_FAILED',
+        'PIVOT needs its values named: it would write a type to find them',
+        {
+          facts: error.facts,
+          hint: "As in: PIVOT crawldb ON status IN ('fetched', 'gone') USING count(*)",
+          cause: error,
+        },
+      );
+    const parameter = /^the query’s parameter (\$\w+) has no value/.exec(error.message)?.[1];
+    if (parameter !== undefined)
+      throw new CrawlError('QUERY_FAILED', `${parameter} is a parameter, and has no value here`, {
+        facts: error.facts,
+        hint: 'Write the value itself.',
         cause: error,
       });
     const name = /Table with name "?([^\s"]+)"? does not exist/.exec(error.message)?.[1];

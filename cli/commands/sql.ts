@@ -1,4 +1,4 @@
-import {readFile} from 'node:fs/promises';
+import {readFile, stat} from 'node:fs/promises';
 import {resolve} from 'node:path';
 import {text as readAll} from 'node:stream/consumers';
 import {CrawlError, systemCode} from '../../lib/errors.ts';
@@ -57,7 +57,7 @@ export const command = defineCommand({
     const place = outputPlace(options, context, 'sql');
     const sql = await readQuery(positionals[0], options.file, io);
     const {asOf, segments, parse} = options;
-    const allow = options.allow.map((folder) => resolve(io.cwd, folder));
+    const allow = await Promise.all(options.allow.map((folder) => folderOf(resolve(io.cwd, folder))));
     await withSession({asOf, segments, parse, allow}, place, context, (session) => {
       if (sql !== undefined) return writeQuery(session, sql, place, context);
       return prompt(session, context, place.format === 'parquet' ? 'table' : place.format);
@@ -85,4 +85,14 @@ async function readQuery(
     }
   }
   return given !== '-' && io.stdin.isTTY === true ? undefined : readAll(io.stdin);
+}
+
+/** Throws INPUT_UNREADABLE for what is no folder: the query would only tell that a file may not be read. */
+async function folderOf(path: string): Promise<string> {
+  const problem = await stat(path).then(
+    (found) => (found.isDirectory() ? undefined : 'no folder'),
+    (error: unknown) => systemCode(error) ?? String(error),
+  );
+  if (problem === undefined) return path;
+  throw new CrawlError('INPUT_UNREADABLE', `--allow: ${path} cannot be read: ${problem}`);
 }

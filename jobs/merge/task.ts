@@ -137,7 +137,7 @@ async function exportSources(
     const other = await openDatabase({
       memoryBytes: memory,
       ...(threads !== undefined && {threads}),
-      spillDir: spill === undefined ? join(scratch, 'other') : spillFolder(ctx.store.dir, spill),
+      spillDir: spill === undefined ? join(scratch, 'other') : await spillFolder(ctx.store.dir, spill),
       signal: ctx.signal,
     });
     try {

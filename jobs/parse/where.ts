@@ -25,7 +25,7 @@ export async function selectRows(
   const db = await openDatabase({
     memoryBytes: memory,
     ...(threads !== undefined && {threads}),
-    spillDir: spillFolder(store.dir, spill),
+    spillDir: await spillFolder(store.dir, spill),
     signal,
   });
   try {

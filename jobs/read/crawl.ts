@@ -1,6 +1,5 @@
 import {access, constants} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
-import {join} from 'node:path';
 import type {Config} from '../../lib/config/settings.ts';
 import {openCrawl} from '../../lib/store/crawl.ts';
 import {type Database, openDatabase} from '../../lib/store/duckdb.ts';
@@ -60,12 +59,12 @@ export async function openReader(settings: ReadSettings): Promise<CrawlReader> {
 
 /** storage.spill, else tmp/ of the crawl; the system's own for a crawl that may only be read. */
 export async function readerSpillFolder(dir: string, config: Config): Promise<string> {
-  const own = spillFolder(dir, config.storage.spill);
+  const own = await spillFolder(dir, config.storage.spill);
   if (config.storage.spill !== undefined) return own;
   try {
     await access(own, constants.W_OK);
     return own;
   } catch {
-    return join(tmpdir(), 'crawl-spill');
+    return tmpdir(); // where each database has a folder of its own, whoever else reads crawls on this machine
   }
 }

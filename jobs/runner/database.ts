@@ -1,5 +1,7 @@
+import {stat} from 'node:fs/promises';
 import {resolve} from 'node:path';
 import type {Config} from '../../lib/config/settings.ts';
+import {CrawlError, systemCode} from '../../lib/errors.ts';
 import {type TableName, tables} from '../../lib/schema/tables.ts';
 import {type Database, openDatabase} from '../../lib/store/duckdb.ts';
 import {type AppendColumns, createSql} from '../../lib/store/duckdb-append.ts';
@@ -26,9 +28,22 @@ export function databaseParams(config: Config, tasks = 1): DatabaseParams {
   };
 }
 
-/** Where a database of the crawl in `dir` spills: `storage.spill`, which counts from the crawl, else its tmp/. */
-export function spillFolder(dir: string, spill: string | undefined): string {
-  return resolve(dir, spill ?? 'tmp');
+/**
+ * Where a database of the crawl in `dir` spills: `storage.spill`, which counts from the crawl, else its tmp/. The former
+ * is never made: where a disk is not mounted, its place would fill another one. Throws CONFIG_INVALID.
+ */
+export async function spillFolder(dir: string, spill: string | undefined): Promise<string> {
+  if (spill === undefined) return resolve(dir, 'tmp');
+  const folder = resolve(dir, spill);
+  const problem = await stat(folder).then(
+    (found) => (found.isDirectory() ? undefined : 'is no folder'),
+    (error: unknown) => `cannot be used: ${systemCode(error) ?? String(error)}`,
+  );
+  if (problem === undefined) return folder;
+  throw new CrawlError('CONFIG_INVALID', `storage.spill: ${folder} ${problem}`, {
+    facts: {path: folder},
+    hint: 'Make the folder, or mount its disk; crawl config storage.spill shows where the setting comes from.',
+  });
 }
 
 /**
@@ -46,7 +61,7 @@ export async function openTaskDatabase(
     memoryBytes: params.memory,
     ...threadsFor(params, task.inputs),
     spillDir:
-      params.spill === undefined ? await ctx.store.scratch() : spillFolder(ctx.store.dir, params.spill),
+      params.spill === undefined ? await ctx.store.scratch() : await spillFolder(ctx.store.dir, params.spill),
     signal: ctx.signal,
   });
   return bound(db, ctx.store, byTable(task.inputs, also), bind);
@@ -63,7 +78,7 @@ export async function openPlanDatabase(
   const db = await openDatabase({
     memoryBytes: params.memory,
     ...threadsFor(params, files),
-    spillDir: spillFolder(effects.store.dir, params.spill),
+    spillDir: await spillFolder(effects.store.dir, params.spill),
     signal: effects.signal,
   });
   return bound(db, effects.store, byTable(files, also), {asViews: true, whole});

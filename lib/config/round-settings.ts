@@ -239,7 +239,7 @@ export const roundSettings = {
       doc: 'Memory limit of DuckDB.',
     },
     threads: {kind: 'count', doc: 'Threads of DuckDB; as many as processors if absent.'},
-    spill: {kind: 'text', doc: 'Folder for spill; tmp/ of the crawl if absent.'},
+    spill: {kind: 'text', doc: 'Folder for spill, which must be there; tmp/ of the crawl if absent.'},
     min_free: {kind: 'size', default: '1GiB', doc: 'A fetch stops cleanly below this much free space.'},
     journal_file: {
       kind: 'size',

@@ -76,6 +76,11 @@ test('a round by hand: what each command says, and that each may be repeated', a
   assert.match((await crawl(cwd, ['invertlinks'])).stderr, /linkdb: 4 links.*; next: crawl generate/);
   assert.equal((await crawl(cwd, ['parse', '--all', '--as', 'again'])).code, 0);
   assert.equal((await crawl(cwd, ['parse', '--use', 'again'])).code, 0);
+  const status = (await crawl(cwd, ['status'])).stdout;
+  assert.match(
+    status,
+    /1 segment, 0 open[\s\S]*reparsed[\s\S]*next: crawl updatedb \(of a segment another parse/,
+  );
   assert.equal((await crawl(cwd, ['updatedb'])).code, 0);
   assert.match((await crawl(cwd, ['invertlinks'])).stderr, /linkdb: 4 links \(unchanged\)/);
 });
@@ -148,6 +153,7 @@ test('crawl run: from nothing to the end, then the questions that people ask', a
     await explain(`${origin}/private/x`),
     /robots_denied[\s\S]*forbidden \(line 2: Disallow: \/private\/\)/,
   );
+  assert.doesNotMatch(await explain(`${origin}/b`), /score 0\.\d{5}/);
   assert.match(await explain('mailto:me@example.org'), /each of 1 link to it was rejected, scheme/);
   assert.match(await explain('https://example.org/'), /Never seen/);
   assert.match(await explain('http://'), /cannot be crawled: url_invalid/);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import {PassThrough} from 'node:stream';
 import {test} from 'node:test';
+import {stageOf} from '../../cli/next-step.ts';
 import {Output, PipeClosed, type RowFormat, tableText, writeRows} from '../../cli/output.ts';
 import {progressLine} from '../../cli/progress.ts';
 import {statusText} from '../../cli/status-text.ts';
@@ -188,4 +189,30 @@ test('status does not send people to a fetch that is at work', () => {
   assert.match(text(status), /1 URL of 1 host: 1 page fetched ever/);
   const held = {...status, locks: [thisOwner('fetching', 'crawl fetch', 0)]};
   assert.match(text(held), new RegExp(`next: wait for crawl fetch \\(pid ${process.pid}\\)`));
+});
+
+test('a segment with another parse than is applied is not open, and waits for updatedb', () => {
+  const stage = (applied: string | null | undefined, current: string | undefined, inverted?: string) =>
+    stageOf({
+      version: 1,
+      state: 'fetched',
+      urls: 1,
+      hosts: 1,
+      partitions: 1,
+      generated_time: new Date(0).toISOString(),
+      ...(applied !== undefined && {applied}),
+      ...(current !== undefined && {current}),
+      ...(inverted !== undefined && {inverted}),
+    });
+  assert.deepEqual(
+    [
+      stage(undefined, 'a'),
+      stage('a', 'a'),
+      stage('a', 'a', 'a'),
+      stage('a', 'b', 'a'),
+      stage(null, 'b'),
+      stage(null, undefined),
+    ],
+    ['parsed', 'applied', 'inverted', 'reparsed', 'reparsed', 'applied'],
+  );
 });

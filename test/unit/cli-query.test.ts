@@ -1,8 +1,18 @@
 import assert from 'node:assert/strict';
-import {existsSync, readdirSync, readFileSync, writeFileSync} from 'node:fs';
+import {spawnSync} from 'node:child_process';
+import {existsSync, lstatSync, readdirSync, readFileSync, symlinkSync, writeFileSync} from 'node:fs';
+import {readFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {test} from 'node:test';
-import {expandKeys, explained, isExplain} from '../../jobs/query/text.ts';
+import {
+  expandKeys,
+  explained,
+  isExplain,
+  isWholeStatement,
+  onOneLine,
+  parsesNamed,
+  withoutEnd,
+} from '../../jobs/query/text.ts';
 import {urlKey} from '../../lib/url/keys.ts';
 import {crawl, temporaryFolder} from '../support/cli.ts';
 
@@ -30,6 +40,41 @@ test('EXPLAIN is seen behind comments, and taken off', () => {
   assert.equal(explained('explain (format json) SELECT 1').trim(), 'SELECT 1');
 });
 
+test('at the prompt a statement ends at its semicolon, not at one in a text or comment', () => {
+  for (const sql of ['SELECT 1;', 'SELECT 1; -- done', "SELECT ';' ; /* a\nb */\n", "SELECT 'it''s';"])
+    assert.ok(isWholeStatement(sql), sql);
+  for (const sql of [
+    'SELECT 1',
+    'SELECT 1 -- all;',
+    'SELECT 1; /* not yet',
+    "SELECT 'a;",
+    'SELECT "a;',
+    "SELECT e'it\\';",
+    'SELECT $$;',
+    'SELECT $a$ $$;',
+  ])
+    assert.ok(!isWholeStatement(sql), sql);
+});
+
+test('history keeps a statement on one line that means the same', () => {
+  assert.equal(onOneLine('SELECT 1 -- one\n, 2\n  FROM x;'), 'SELECT 1 , 2 FROM x;');
+  assert.equal(onOneLine("SELECT '-- no', /* a\nb */ 2;"), "SELECT '-- no',   2;");
+  assert.equal(onOneLine("SELECT 'a\nb';"), undefined, 'no line can hold it');
+});
+
+test('what stands behind a query is taken off', () => {
+  assert.equal(withoutEnd('SELECT 1; -- done'), 'SELECT 1');
+  assert.equal(withoutEnd("SELECT ';' ;\n/* x */ ;"), "SELECT ';'");
+  assert.equal(withoutEnd('SELECT 1'), 'SELECT 1');
+});
+
+test('parses that a query names', () => {
+  assert.deepEqual(parsesNamed("FROM PARSE_OF('a') JOIN outlinks_of( 'it''s' ) -- parse_of('x')"), [
+    'a',
+    "it's",
+  ]);
+});
+
 test('crawl sql reads, and only reads', async (t) => {
   const cwd = temporaryFolder(t);
   await crawl(cwd, ['init']);
@@ -41,6 +86,7 @@ test('crawl sql reads, and only reads', async (t) => {
     ['FROM crawldb SELECT count(*) AS n', 'n\n0\n'],
     ['WITH x AS (SELECT 1 AS a) FROM x;', 'a\n1\n'],
     ["SELECT url FROM crawldb WHERE url_key = url_key('https://example.org/')", 'url\n'],
+    ["PIVOT crawldb ON status IN ('gone') USING count(*) GROUP BY depth", 'depth,gone\n'],
     ['SELECT count(*) > 10 AS many FROM (SHOW TABLES)', 'many\ntrue\n'],
   ] as const)
     assert.deepEqual(await sql('--format', 'csv', query), {code: 0, stdout, stderr: ''}, query);
@@ -71,6 +117,9 @@ test('crawl sql reads, and only reads', async (t) => {
     ['FROM crawdb', 1, /no table crawdb; did you mean crawldb\?/],
     ['SELECT nosuch FROM crawldb', 1, /nosuch/],
     ['SELEC 1', 1, /syntax error/],
+    ['FROM crawldb WHERE url = $1', 1, /\$1 is a parameter[\s\S]*Write the value itself/],
+    ['PIVOT crawldb ON status USING count(*)', 1, /PIVOT needs its values named[\s\S]*IN \('fetched'/],
+    ["FROM parse_of('nosuch')", 2, /no parse nosuch/],
     ["SELECT url_key('no url')", 1, /url_key\('no url'\): not a URL/],
   ] as const) {
     const ran = await sql(query);
@@ -108,6 +157,40 @@ test('crawl sql -o writes a whole file or none', async (t) => {
   }
   assert.match((await sql('-o', 'no/such/x.csv', 'SELECT 1')).stderr, /cannot be written: ENOENT/);
   assert.match((await sql('--format', 'parquet', 'SELECT 1')).stderr, /needs a file/);
+  await sql('-o', 'ended.parquet', 'SELECT 1 AS a; -- done');
+  assert.ok(existsSync(join(cwd, 'ended.parquet')));
+  const allowed = await sql('--allow', 'nosuch', 'SELECT 1');
+  assert.deepEqual(
+    [allowed.code, /--allow: .*nosuch cannot be read: ENOENT/.test(allowed.stderr)],
+    [2, true],
+  );
+});
+
+test('crawl sql -o replaces files alone: a link, a pipe or a device stays what it is', async (t) => {
+  const cwd = temporaryFolder(t);
+  await crawl(cwd, ['init']);
+  const sql = (...argv: string[]) => crawl(cwd, ['sql', ...argv]);
+  writeFileSync(join(cwd, 'real.csv'), 'old\n');
+  symlinkSync('real.csv', join(cwd, 'link.csv'));
+  assert.equal((await sql('-o', 'link.csv', 'SELECT 1 AS a')).code, 0);
+  assert.equal(readFileSync(join(cwd, 'real.csv'), 'utf8'), 'a\n1\n');
+  assert.ok(lstatSync(join(cwd, 'link.csv')).isSymbolicLink());
+  for (const argv of [
+    ['-o', '.'],
+    ['--format', 'parquet', '-o', '.'],
+  ]) {
+    const folder = await sql(...argv, 'SELECT 1');
+    assert.deepEqual([folder.code, /cannot be written: EISDIR/.test(folder.stderr)], [1, true]);
+  }
+  const pipe = join(cwd, 'pipe');
+  if (spawnSync('mkfifo', [pipe]).status !== 0) return t.skip('no mkfifo here');
+  const [read, ran] = await Promise.all([
+    readFile(pipe, 'utf8'),
+    sql('--format', 'csv', '-o', 'pipe', 'SELECT 1 AS a'),
+  ]);
+  assert.deepEqual([ran.code, read], [0, 'a\n1\n']);
+  assert.ok(lstatSync(pipe).isFIFO());
+  assert.match((await sql('--format', 'parquet', '-o', 'pipe', 'SELECT 1')).stderr, /pipe is none/);
 });
 
 test('an unknown manifest or segment', async (t) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import {existsSync} from 'node:fs';
-import {mkdir, readdir, rm} from 'node:fs/promises';
+import {mkdir, readdir, rm, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {test} from 'node:test';
 import {generate} from '../../jobs/generate.ts';
@@ -21,9 +21,18 @@ test('tasks, plans and readers spill into storage.spill, which counts from the c
   const spill = join(dir, 'spilled/here');
   const executor = embeddedExecutor({concurrency: 1});
   const uses = async (run: () => Promise<unknown>) => {
-    await rm(join(dir, 'spilled'), {recursive: true, force: true});
+    await assert.rejects(run, {
+      code: 'CONFIG_INVALID',
+      message: `storage.spill: ${spill} cannot be used: ENOENT`,
+    });
+    assert.ok(
+      !existsSync(join(dir, 'spilled')),
+      'it is not made: it may be the place of a disk that is missing',
+    );
+    await mkdir(spill, {recursive: true});
     await run();
     assert.deepEqual(await readdir(spill), []);
+    await rm(join(dir, 'spilled'), {recursive: true});
   };
   // The task of inject, and plan and task of generate
   await uses(() =>
@@ -39,4 +48,24 @@ test('tasks, plans and readers spill into storage.spill, which counts from the c
   const left = (await readdir(join(dir, 'tmp'))).filter((name) => name.startsWith('duckdb-'));
   assert.deepEqual(left, [], 'nor is anything left where it would be else');
   assert.ok(existsSync(join(dir, 'manifests')));
+});
+
+test('a crawl that may only be read is read whatever other readers left in the folder for temporary files', async (t) => {
+  const {dir} = await jobHarness(t);
+  const temporary = join(dir, 'elsewhere');
+  await mkdir(temporary);
+  for (const name of ['crawl', 'crawl-spill', 'duckdb']) await writeFile(join(temporary, name), 'not ours');
+  await rm(join(dir, 'tmp'), {recursive: true, force: true});
+  const before = process.env.TMPDIR;
+  process.env.TMPDIR = temporary;
+  t.after(() => {
+    if (before === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = before;
+  });
+  const {config} = loadConfig({env: {}});
+  const reader = await openReader({dir, config, signal: new AbortController().signal});
+  assert.deepEqual(await reader.db.all('SELECT count(*)::INT AS n FROM crawldb'), [{n: 0}]);
+  assert.equal((await readdir(temporary)).length, 4);
+  await reader.close();
+  assert.equal((await readdir(temporary)).length, 3, 'and leaves nothing');
 });
