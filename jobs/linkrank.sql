@@ -58,7 +58,7 @@ JOIN node s ON s.key_a = e.a_source AND s.key_b = e.b_source
 JOIN node t ON t.key_a = e.a_target AND t.key_b = e.b_target;
 
 -- step: page_name
--- URLs of pages: as the crawldb has them, else as a link does.
+-- URLs of pages: as the crawldb has them, else as a link to them does, else as one of their own.
 CREATE TABLE page_name AS
 WITH known AS (
   SELECT n.key_a, n.key_b, c.url
@@ -66,18 +66,18 @@ WITH known AS (
 ), unknown AS (
   SELECT n.* FROM node n ANTI JOIN (SELECT host_key, url_key FROM crawldb) c
   ON c.host_key = n.key_a AND c.url_key = n.key_b
-), linked AS (
+), target AS (
   SELECT target_host_key AS key_a, target_url_key AS key_b, min(target_url) AS url
   FROM linkdb SEMI JOIN unknown u ON u.key_a = target_host_key AND u.key_b = target_url_key
   GROUP BY ALL
-  UNION ALL
-  SELECT source_host_key, source_url_key, min(source_url)
-  FROM linkdb SEMI JOIN unknown u ON u.key_a = source_host_key AND u.key_b = source_url_key
+), source AS (
+  SELECT source_host_key AS key_a, source_url_key AS key_b, min(source_url) AS url
+  FROM linkdb
+  SEMI JOIN (FROM unknown ANTI JOIN target USING (key_a, key_b)) u
+  ON u.key_a = source_host_key AND u.key_b = source_url_key
   GROUP BY ALL
 )
-SELECT * FROM known
-UNION ALL
-SELECT key_a, key_b, min(url) FROM linked GROUP BY ALL;
+FROM known UNION ALL FROM target UNION ALL FROM source;
 
 -- step: page_rows
 SELECT

@@ -145,7 +145,7 @@ async function rankAll(task: Task, ctx: TaskContext): Promise<TaskResult> {
   const tables = ['crawldb', 'linkdb', ...countTables] as const;
   const db = await openTaskDatabase(task, ctx, params.database, tables, {asViews: true});
   try {
-    await db.run(sql.host_name);
+    if (params.levels.some((level) => level !== 'page')) await db.run(sql.host_name);
     const files: FileRef[] = [];
     const levels: LevelFacts[] = [];
     for (const level of params.levels) {

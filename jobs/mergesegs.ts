@@ -238,6 +238,7 @@ async function sourceOf(snapshot: Snapshot, id: string): Promise<SourceSegment> 
     fetchlist: await files('fetchlist'),
     fetch: await files('fetch'),
     content: await files('content'),
+    refusals: await files('refusals'),
     parts,
   };
 }

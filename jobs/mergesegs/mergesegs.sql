@@ -3,8 +3,10 @@
 -- (segment): those. View file_row: a file of theirs, with the place of each row in it as file_row_number.
 
 -- step: urls
--- URLs of captures and fetchlists, in their present form.
-SELECT host_key, url_key, url FROM captures UNION SELECT host_key, url_key, url FROM fetchlist
+-- URLs of captures and fetchlists, and those that were refused, in their present form.
+SELECT host_key, url_key, url FROM captures
+UNION SELECT host_key, url_key, url FROM fetchlist
+UNION SELECT host_key, url_key, url FROM refusals
 
 -- step: forms
 -- Captures and lines under the URLs of today. Table form.

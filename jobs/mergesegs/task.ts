@@ -22,6 +22,7 @@ import type {Task, TaskContext, TaskResult} from '../job.ts';
 import {describedCaptures} from '../read/capture-where.ts';
 import {readSql} from '../runner/sql-file.ts';
 import {askScope, inNewForm, readForms, type UrlRules} from './forms.ts';
+import {copyLinks, copyRefusals, type ParseLinks} from './links.ts';
 import {type KeptRow, SegmentsWriter} from './writer.ts';
 
 const sql = readSql(import.meta.url, './mergesegs.sql', [
@@ -59,6 +60,7 @@ export interface SourceSegment {
   readonly fetchlist: readonly FileRef[];
   readonly fetch: readonly FileRef[];
   readonly content: readonly FileRef[];
+  readonly refusals: readonly FileRef[];
   readonly parts: readonly PartFiles[];
 }
 
@@ -90,19 +92,30 @@ export interface MergedSegment {
   readonly hosts: number;
 }
 
-/** Chooses by sets, in tables of DuckDB, which spills; then copies rows as they are read. Memory: a row group. */
+/**
+ * Chooses by sets, in tables of DuckDB, which spills; then copies rows as they are read, links by DuckDB. Memory: a row
+ * group, and DuckDB's.
+ */
 export async function mergeSegments(task: Task, ctx: TaskContext): Promise<TaskResult> {
   const params = task.params as unknown as MergesegsParams; // made by plan
   const inputs = task.inputs.filter(({table}) => table !== 'inlinks');
   const tables = ['crawldb', 'fetch', 'parse', 'seeds', ...countTables] as const;
   const db = await openTaskDatabase({...task, inputs}, ctx, params.database, tables);
   try {
-    const parts = (part: 'fetchlist' | 'content') => params.sources.flatMap((source) => source[part]);
-    const sources = {fetchlist: parts('fetchlist'), content: parts('content')};
+    const parts = (part: 'fetchlist' | 'content' | 'refusals') =>
+      params.sources.flatMap((source) => source[part]);
+    const sources = {
+      fetchlist: parts('fetchlist'),
+      content: parts('content'),
+      refusals: parts('refusals'),
+    };
     await bindTables(db, ctx.store, sources, {asViews: true});
     const names = await choose(db, ctx, params);
     const writer = new SegmentsWriter(ctx, {versions: params.versions, whole: wholeParts(params)});
     await copyAll(db, ctx, params, names.at(-1)!, writer);
+    const links = linksOf(params);
+    if (params.rules?.normalize !== true) await copyLinks(db, ctx, links, names.at(-1)!, writer);
+    await copyRefusals(db, ctx, links, names.at(-1)!, writer);
     await redirectOthers(db, ctx, params, writer);
     await db.run(sql.delta);
     const {files} = await writeDelta(db, ctx, params.revision);
@@ -173,7 +186,7 @@ async function copyAll(
       await writer.copy(content, 'content', file, kept(sql.payloads, content, file));
     for (const {part, parse: name, files} of source.parts) {
       const to = parseAfter(params, source, name);
-      if (to === undefined) continue;
+      if (to === undefined || (part === 'outlinks' && params.rules?.normalize !== true)) continue;
       for (const file of files) {
         const table = tableOfPart(part, file);
         const {fetch_version: _, ...facts} = part.startsWith('extract') ? (file.facts ?? {}) : {};
@@ -184,6 +197,16 @@ async function copyAll(
     }
     ctx.progress({done: done + 1, total: sources.length, unit: 'segments'});
   }
+}
+
+/** Outlinks of the parses that stay, newest first as all else. */
+function linksOf(params: MergesegsParams): readonly ParseLinks[] {
+  return params.sources.toReversed().flatMap((source) =>
+    source.parts.flatMap(({part, parse: name, files}) => {
+      const to = part === 'outlinks' ? parseAfter(params, source, name) : undefined;
+      return to === undefined ? [] : [{segment: source.id, to, files}];
+    }),
+  );
 }
 
 /** The name of a parse from now on; undefined for a side parse whose name the current one has now. */

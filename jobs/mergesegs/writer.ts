@@ -22,7 +22,7 @@ export interface KeptRow {
 /** A file is ended at this size: DESIGN, ceil(bytes / 256 MB) files a part. */
 const fileBytes = 256 * 2 ** 20;
 /** The same for rows that are small: chosen, some hundred bytes each. */
-const fileRows = 1_000_000;
+export const fileRows = 1_000_000;
 
 interface OpenFile {
   readonly slot: string;
@@ -128,13 +128,28 @@ export class SegmentsWriter {
       await this.#end(key, open);
   }
 
+  /** Adds a whole file to a slot, written by `by`, which keeps the facts with it. */
+  async fill<T extends Table>(
+    table: T,
+    slot: string,
+    by: (file: TableFile<T>, facts: NonNullable<FileRef['facts']>) => Promise<FileRef>,
+  ): Promise<void> {
+    this.#keep(slot, await by(await this.#ctx.store.create(table, slot), this.#factsOf(slot)));
+  }
+
   async #end(key: string, {slot, file, facts}: OpenFile): Promise<void> {
     this.#open.delete(key);
+    this.#keep(slot, await file.close({...facts, ...this.#factsOf(slot)}));
+  }
+
+  #keep(slot: string, file: FileRef): void {
+    this.#slots[slot] = [...(this.#slots[slot] ?? []), file];
+  }
+
+  /** Of a part that has all captures: the version of the fetch slot that this is so for. */
+  #factsOf(slot: string): NonNullable<FileRef['facts']> {
     const [, id, ...part] = slot.split('/');
-    const fetchVersion = (this.#rules.versions[id!] ?? 0) + 1;
-    const whole = this.#rules.whole.has(part.join('/'));
-    const done = await file.close({...facts, ...(whole && {fetch_version: fetchVersion})});
-    this.#slots[slot] = [...(this.#slots[slot] ?? []), done];
+    return this.#rules.whole.has(part.join('/')) ? {fetch_version: (this.#rules.versions[id!] ?? 0) + 1} : {};
   }
 
   /**
@@ -154,7 +169,10 @@ export class SegmentsWriter {
     ];
     if (current !== null) parts.push([parse, `parse/${current}`], [outlinks, `outlinks/${current}`]);
     for (const name of names)
-      for (const [table, part] of parts) await this.write(table, `segments/${name}/${part}`, []);
+      for (const [table, part] of parts) {
+        const slot = `segments/${name}/${part}`;
+        if (this.#slots[slot] === undefined) await this.write(table, slot, []);
+      }
     for (const [key, open] of this.#open) await this.#end(key, open);
     return this.#slots;
   }
