@@ -89,7 +89,13 @@ export async function answerQuery(
 
 /** A session over the crawl that is meant; closed after use. */
 export async function withSession<R>(
-  {asOf, segments, parse, allow}: Pick<QuerySettings, 'asOf' | 'segments' | 'parse' | 'allow'>,
+  {
+    asOf,
+    segments,
+    parse,
+    allow,
+    about,
+  }: Pick<QuerySettings, 'asOf' | 'segments' | 'parse' | 'allow' | 'about'>,
   place: Pick<OutputPlace, 'file'>,
   context: CommandContext,
   use: (session: QuerySession) => Promise<R>,
@@ -102,6 +108,7 @@ export async function withSession<R>(
     asOf,
     segments,
     parse,
+    about,
     ...(allow && {allow}),
     output: place.file?.path,
   });

@@ -1,3 +1,4 @@
+import {oneHost} from '../lib/crawldb/layout.ts';
 import {CrawlError} from '../lib/errors.ts';
 import {decodeBody} from '../lib/parse/body.ts';
 import type {Capture} from '../lib/schema/fetch.ts';
@@ -34,7 +35,7 @@ export async function catUrl(input: string, part: CatPart, settings: CatSettings
   const normal = normalizeUrl(input, policy);
   if ('reason' in normal)
     throw new CrawlError('USAGE', `${input}: ${normal.detail}`, {facts: {reason: normal.reason}});
-  const reader = await openReader(settings);
+  const reader = await openReader({...settings, hosts: oneHost(identify(normal.url).host_key)});
   try {
     if (settings.only !== undefined) reader.snapshot.segment(settings.only);
     const all = await capturesOf(reader, normal.url);

@@ -1,3 +1,4 @@
+import {oneHost} from '../lib/crawldb/layout.ts';
 import {rulesOfRow} from '../lib/robots/from-response.ts';
 import {isAllowed, type RobotsAnswer} from '../lib/robots/match.ts';
 import type {CrawlDatum} from '../lib/schema/crawldb.ts';
@@ -98,7 +99,8 @@ const newestRows = 10; // chosen: what a person reads; crawl sql has the rest
 export async function explain(input: string, settings: ReadSettings): Promise<Explanation> {
   const {policy, scope} = await readPolicies(settings.dir, settings.config);
   const {steps, result} = explainUrl(input, policy);
-  const reader = await openReader(settings);
+  const hosts = 'reason' in result ? undefined : oneHost(identify(result.url).host_key);
+  const reader = await openReader({...settings, hosts});
   try {
     const common = {input, steps, openSegments: openSegmentsOf(reader)};
     if ('reason' in result) return {...common, ...nothingKnown, refused: result};
@@ -173,7 +175,8 @@ async function lookUp(
   const [state] = await db.all<HostStateRow>('FROM hoststate WHERE host_key = $host_key', {host_key});
   const [stats] = await db.all<HostStatsRow>('FROM hoststats WHERE host_key = $host_key', {host_key});
   const rules = (await readHostRules(db)).about(url_host_name);
-  const [robots] = await db.all<RobotsRow>('FROM robots WHERE origin = $origin', {
+  const [robots] = await db.all<RobotsRow>('FROM robots WHERE host_key = $host_key AND origin = $origin', {
+    host_key,
     origin: new URL(url).origin,
   });
   return {

@@ -1,16 +1,17 @@
 import type {Config} from '../lib/config/settings.ts';
 import {foundOnly} from '../lib/counters.ts';
+import {bucketsOf, filesOfHosts, type Hosts} from '../lib/crawldb/layout.ts';
 import {neverDue} from '../lib/crawldb/row.ts';
 import {newSegmentIds} from '../lib/crawldb/segment-id.ts';
 import type {Reason} from '../lib/schema/reason.ts';
-import {makeScope} from '../lib/scope/scope.ts';
+import {makeScope, type Scope} from '../lib/scope/scope.ts';
 import {weightsOf} from '../lib/score/score.ts';
 import type {CutOff, Forecast} from '../lib/selection/selection.ts';
 import type {Database} from '../lib/store/duckdb.ts';
 import type {FileRef, SegmentInfo} from '../lib/store/manifest-types.ts';
 import {withQuarantine} from '../lib/traps/quarantine.ts';
 import {type PolicyTexts, readPolicyTexts} from './config/policy-texts.ts';
-import {readCandidates, readsWhole} from './crawldb/candidates.ts';
+import {type Candidates, readCandidates, readsWhole} from './crawldb/candidates.ts';
 import {
   type DatabaseParams,
   databaseParams,
@@ -18,11 +19,11 @@ import {
   openTaskDatabase,
   rowsTable,
 } from './crawldb/writer.ts';
-import {defineJob, type Task, type TaskContext, type TaskResult} from './job.ts';
+import {defineJob, type JobEffects, type Task, type TaskContext, type TaskResult} from './job.ts';
 import {readQuarantine} from './read/quarantine.ts';
 import {openSegments} from './selection/open.ts';
 import {hostPolicy, selectionOptions, selectionRules} from './selection/rules.ts';
-import {refuseOutOfScope} from './selection/scope.ts';
+import {newPages, refuseOutOfScope} from './selection/scope.ts';
 import {
   countRows,
   cutsOf,
@@ -97,15 +98,10 @@ export const generate = defineJob({
       texts: await readPolicyTexts(config, effects.store.dir),
       database: databaseParams(config),
     };
-    const db = await openPlanDatabase(effects, inputs, read, readsWhole(inputs));
-    try {
-      const left = await whyNothing(db, inputs, params);
-      if (left !== null) {
-        effects.log('info', 'nothing_due', {...left, open_segments: open.length});
-        return undefined;
-      }
-    } finally {
-      await db.close();
+    const left = await whyNothing(effects, inputs, params);
+    if (left !== null) {
+      effects.log('info', 'nothing_due', {...left, open_segments: open.length});
+      return undefined;
     }
     return {
       base: snapshot.manifest.number,
@@ -162,26 +158,59 @@ function lookAhead({force, due}: SelectionInput['rules']): number {
   return force ? neverDue.getTime() - 1 : due;
 }
 
-/** Null where something can be selected; else how many due URLs their hosts keep back. Reads no more than it must. */
+type LeftBehind = Readonly<Record<string, number>>;
+
+/**
+ * Null where something can be selected; else how many due URLs their hosts keep back. Reads no more than it must: the
+ * head of one bucket, which nearly always has something, before that of all.
+ */
 async function whyNothing(
-  db: Database,
+  effects: JobEffects,
   inputs: readonly FileRef[],
   params: GenerateParams,
-): Promise<Record<string, number> | null> {
-  const candidates = readCandidates(db, inputs, {due: lookAhead(params.rules)});
-  await candidates.deepen(firstLook);
-  const {due} = await prepareSelection(db, params, 'due_row');
-  const some = `SELECT 1 FROM (${selectionSql.due}) WHERE reason IS NULL AND coalesce(budget_left, 1) > 0 LIMIT 1`;
-  for (let want = firstLook * deeper; ; want *= deeper) {
-    if ((await db.all(some, due)).length > 0) return null;
-    if (candidates.complete) break;
-    await candidates.deepen(want);
+): Promise<LeftBehind | null> {
+  const whole = readsWhole(inputs);
+  const [first] = bucketsOf(inputs.filter(({table}) => table === 'crawldb')).filter(({rows}) => rows > 0);
+  if (!whole && first !== undefined && (await leftIn(effects, inputs, params, first)) === null) return null;
+  return leftIn(effects, inputs, params, undefined);
+}
+
+/** The same for the rows of some hosts, or all; of some hosts the counts are only those of the first look. */
+async function leftIn(
+  effects: JobEffects,
+  inputs: readonly FileRef[],
+  params: GenerateParams,
+  hosts: Hosts | undefined,
+): Promise<LeftBehind | null> {
+  const others = inputs.filter(({table}) => table !== 'crawldb');
+  const all = inputs.filter(({table}) => table === 'crawldb');
+  const crawldb = hosts === undefined ? all : filesOfHosts(all, hosts);
+  const whole = readsWhole(crawldb);
+  const db = await openPlanDatabase(effects, [...crawldb, ...others], tablesOf(params), {
+    whole,
+    ...(hosts && {hosts}),
+  });
+  try {
+    const candidates = readCandidates(db, crawldb, {due: lookAhead(params.rules)});
+    await candidates.deepen(firstLook);
+    const asked =
+      hosts &&
+      `SELECT host_key, url_host_name FROM hoststats WHERE host_key BETWEEN ${hosts.first}::UBIGINT AND ${hosts.last}::UBIGINT`;
+    const {due} = await prepareSelection(db, params, 'due_row', asked);
+    const some = `SELECT 1 FROM (${selectionSql.due}) WHERE reason IS NULL AND coalesce(budget_left, 1) > 0 LIMIT 1`;
+    for (let want = firstLook * deeper; ; want *= deeper) {
+      if ((await db.all(some, due)).length > 0) return null;
+      if (candidates.complete || hosts !== undefined) break;
+      await candidates.deepen(want);
+    }
+    const left = await db.all<{reason: string; n: number}>(
+      `SELECT coalesce(reason, 'budget') AS reason, count(*) AS n FROM (${selectionSql.due}) GROUP BY ALL ORDER BY ALL`,
+      due,
+    );
+    return Object.fromEntries(left.map(({reason, n}) => [reason, n]));
+  } finally {
+    await db.close();
   }
-  const left = await db.all<{reason: string; n: number}>(
-    `SELECT coalesce(reason, 'budget') AS reason, count(*) AS n FROM (${selectionSql.due}) GROUP BY ALL ORDER BY ALL`,
-    due,
-  );
-  return Object.fromEntries(left.map(({reason, n}) => [reason, n]));
 }
 
 async function select(task: Task, ctx: TaskContext): Promise<TaskResult> {
@@ -216,15 +245,29 @@ async function choose(
   const byScore = followsScore(params, params.segments.length);
   await candidates.deepen(byScore ? places : Number.POSITIVE_INFINITY);
   const {due, newHost} = await prepareSelection(db, params, 'due_row');
+  await newPages(db);
   for (let want = places * deeper; ; ) {
     await makeDue(db, due);
-    let left: LeftOut;
-    do left = await pick(db, params);
-    while ((await refuseOutOfScope(db, wanted, selectionSql)) > 0);
-    if (candidates.complete || (left.listFull > 0 && (await isSettled(db, params, candidates.bound))))
-      return {left, newHost};
+    const left = await pickWithin(db, params, candidates, wanted);
+    if (left !== null) return {left, newHost};
     for (const {bound} = candidates; candidates.bound === bound; want *= deeper)
       await candidates.deepen(want);
+  }
+}
+
+/** Makes `picked`, all within the scope; null where URLs that were not read could change it. */
+async function pickWithin(
+  db: Database,
+  params: GenerateParams,
+  candidates: Candidates,
+  scope: Scope,
+): Promise<LeftOut | null> {
+  for (;;) {
+    const left = await pick(db, params);
+    const exact =
+      candidates.complete || (left.listFull > 0 && (await isSettled(db, params, candidates.bound)));
+    if (!exact) return null;
+    if ((await refuseOutOfScope(db, scope)) === 0) return left;
   }
 }
 

@@ -1,5 +1,6 @@
 import {rename, rm} from 'node:fs/promises';
 import {resolve} from 'node:path';
+import {type Hosts, oneHost} from '../lib/crawldb/layout.ts';
 import {CrawlError} from '../lib/errors.ts';
 import {furtherViews} from '../lib/extract/reserved.ts';
 import {nearest} from '../lib/nearest.ts';
@@ -9,7 +10,7 @@ import {checkParseName} from '../lib/store/parses.ts';
 import type {Snapshot} from '../lib/store/store.ts';
 import {bindSnapshot} from '../lib/store/views.ts';
 import {hostKey, identify} from '../lib/url/keys.ts';
-import {normalizeUrl} from '../lib/url/normalize.ts';
+import {normalizeUrl, type UrlPolicy} from '../lib/url/normalize.ts';
 import {readPolicies} from './config/policies.ts';
 import {defineFunctions} from './query/functions.ts';
 import {defineLive, fillLive, namesLive, unfinished} from './query/live.ts';
@@ -34,14 +35,17 @@ export interface QuerySettings extends ReadSettings {
   readonly allow?: readonly string[];
   /** File that {@link QuerySession.exportParquet} will write. */
   readonly output?: string | undefined;
+  /** A URL: of the crawldb only the rows of its host are asked. */
+  readonly about?: string | undefined;
 }
 
 /**
  * Opens a session. Files outside the crawl, extensions and settings are out of a query's reach, and statements
  * other than queries are refused before they run.
  */
-export async function openQueries(settings: QuerySettings): Promise<QuerySession> {
-  const {policy} = await readPolicies(settings.dir, settings.config);
+export async function openQueries(given: QuerySettings): Promise<QuerySession> {
+  const {policy} = await readPolicies(given.dir, given.config);
+  const settings = given.about === undefined ? given : {...given, hosts: hostOf(given.about, policy)};
   const reader = await openReader(settings);
   try {
     await defineFunctions(reader.db, settings.config);
@@ -58,6 +62,12 @@ export async function openQueries(settings: QuerySettings): Promise<QuerySession
     throw new CrawlError('QUERY_FAILED', `${name}('${text}'): ${normal.detail}`, {hint: 'Give a whole URL.'});
   };
   return new Session(reader, settings, (sql) => expandKeys(sql, keyOf));
+}
+
+/** The host of a URL; undefined for what is none, which a query says by itself. */
+function hostOf(url: string, policy: UrlPolicy): Hosts | undefined {
+  const normal = normalizeUrl(url, policy);
+  return 'url' in normal ? oneHost(identify(normal.url).host_key) : undefined;
 }
 
 /** Fetches that end while their journals are read, one after another, before it is an error. */
@@ -135,9 +145,10 @@ class Session implements QuerySession {
     if (this.#settings.asOf !== undefined) return;
     const snapshot = await readSnapshot(this.#settings.dir);
     if (snapshot.manifest.number === this.manifest) return;
-    const {segments, parse} = this.#settings;
+    const {segments, parse, hosts} = this.#settings;
     await bindSnapshot(this.#reader.db, snapshot, {
       parse,
+      hosts,
       ...(segments && segments.length > 0 && {segments}),
     });
     this.#snapshot = snapshot;

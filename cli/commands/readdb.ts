@@ -162,7 +162,7 @@ async function* hostCounts(
 
 async function one(url: string, options: ReaderOptions, context: CommandContext): Promise<1 | undefined> {
   const place = outputPlace(options, context, 'readdb');
-  return withSession(options, place, context, async (session) => {
+  return withSession({...options, about: url}, place, context, async (session) => {
     const {batches} = await session.query(urlSql(url));
     for await (const [row] of batches)
       if (row !== undefined) {

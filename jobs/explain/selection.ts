@@ -1,3 +1,4 @@
+import {oneHost} from '../../lib/crawldb/layout.ts';
 import {CrawlError} from '../../lib/errors.ts';
 import type {CrawlDatum} from '../../lib/schema/crawldb.ts';
 import type {Reason} from '../../lib/schema/reason.ts';
@@ -76,7 +77,7 @@ async function evaluate(
     signal,
   });
   try {
-    await bindTables(db, present.store, files, {asViews: true});
+    await bindTables(db, present.store, files, {asViews: true, hosts: oneHost(page.host_key), whole: true});
     const picked = await present.tableFiles('fetchlist', selection.segments.slice(0, -1));
     const verdict = await judge(db, page, selection, picked, present);
     return {segment, time: new Date(selection.time), ...verdict, present: base === present};
@@ -104,9 +105,13 @@ async function judge(
   present: Snapshot,
 ): Promise<Verdict> {
   const {hosts, weights, time: now} = selection;
-  const ofHost = `(SELECT * FROM crawldb WHERE host_key = ${page.host_key}::UBIGINT)`;
-  const named = `SELECT DISTINCT host_key, url_host_name FROM ${ofHost}`;
-  const {due} = await prepareSelection(db, {now, rules: selection, hosts, weights}, ofHost, named);
+  // The view has the rows of this host alone
+  const {due} = await prepareSelection(
+    db,
+    {now, rules: selection, hosts, weights},
+    'crawldb',
+    'SELECT DISTINCT host_key, url_host_name FROM crawldb',
+  );
   const here = `host_key = ${page.host_key}::UBIGINT AND url_key = ${page.url_key}::UBIGINT`;
   const has = async (table: string) =>
     (await db.all(`SELECT 1 FROM ${table} WHERE ${here} LIMIT 1`)).length > 0;

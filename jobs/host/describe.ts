@@ -1,3 +1,4 @@
+import {oneHost} from '../../lib/crawldb/layout.ts';
 import {CrawlError} from '../../lib/errors.ts';
 import {delayOf, fromHostState, minDelay, withMinDelay} from '../../lib/fetcher/delay.ts';
 import {type HeldRule, held as heldRule, isAbout, ruleAbout} from '../../lib/fetcher/host-rules.ts';
@@ -48,7 +49,7 @@ export async function describeHost(
 ): Promise<HostDescription> {
   const {policy} = await readPolicies(settings.dir, settings.config);
   const name = hostNameOf(input, policy);
-  const reader = await openReader(settings);
+  const reader = await openReader({...settings, hosts: oneHost(hostKey(name))});
   try {
     const found = await lookUp(reader, name, now, settings);
     if (found.rule === null && !isHeardOf(found)) throw await unknownHost(reader, name);

@@ -1,6 +1,7 @@
 import {access, constants} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import type {Config} from '../../lib/config/settings.ts';
+import type {Hosts} from '../../lib/crawldb/layout.ts';
 import {openCrawl} from '../../lib/store/crawl.ts';
 import {type Database, openDatabase} from '../../lib/store/duckdb.ts';
 import type {Snapshot} from '../../lib/store/store.ts';
@@ -24,6 +25,8 @@ export interface ReadSettings {
   readonly segments?: readonly string[] | undefined;
   /** Name of the parse that `parse` and `outlinks` show; the current ones if absent. */
   readonly parse?: string | undefined;
+  /** Of the crawldb the rows of these hosts alone: a look-up then opens the files of one bucket, whatever the size. */
+  readonly hosts?: Hosts | undefined;
 }
 
 /** The crawl as of a manifest. Throws SEGMENT_UNKNOWN for a segment that is not in it. */
@@ -40,7 +43,7 @@ export async function readSnapshot(
 
 /** Opens a database with views of all tables. Close it. */
 export async function openReader(settings: ReadSettings): Promise<CrawlReader> {
-  const {dir, config, signal, asOf, segments, parse} = settings;
+  const {dir, config, signal, asOf, segments, parse, hosts} = settings;
   const snapshot = await readSnapshot(dir, asOf, segments);
   const db = await openDatabase({
     memoryBytes: config.storage.memory,
@@ -49,7 +52,7 @@ export async function openReader(settings: ReadSettings): Promise<CrawlReader> {
     signal,
   });
   try {
-    await bindSnapshot(db, snapshot, {parse, ...(segments && segments.length > 0 && {segments})});
+    await bindSnapshot(db, snapshot, {parse, hosts, ...(segments && segments.length > 0 && {segments})});
   } catch (error) {
     await db.close();
     throw error;

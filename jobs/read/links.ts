@@ -13,8 +13,9 @@ export function linksSql(regex: string | undefined): string {
 
 /** Who links to a page, links from other hosts first. */
 export function inlinksSql(url: string): string {
+  const text = sqlString(url);
   return `SELECT source_url, anchor, rel, kind, links, internal, fetch_time, segment FROM linkdb
-WHERE target_url_key = url_key(${sqlString(url)}) ORDER BY internal, source_url`;
+WHERE target_host_key = host_key(${text}) AND target_url_key = url_key(${text}) ORDER BY internal, source_url`;
 }
 
 /** Pages that most others link to. */

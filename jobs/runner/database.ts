@@ -67,12 +67,12 @@ export async function openTaskDatabase(
   return bound(db, ctx.store, byTable(task.inputs, also), bind);
 }
 
-/** The same for a plan, over the present crawl; only reads, and as views. @param whole the crawldb is read whole */
+/** The same for a plan, over the present crawl; only reads, and as views. */
 export async function openPlanDatabase(
   effects: JobEffects,
   files: readonly FileRef[],
   also: readonly TableName[],
-  whole = false,
+  bind: Omit<BindWays, 'asViews'> = {},
 ): Promise<Database> {
   const params = databaseParams(effects.config);
   const db = await openDatabase({
@@ -81,7 +81,7 @@ export async function openPlanDatabase(
     spillDir: await spillFolder(effects.store.dir, params.spill),
     signal: effects.signal,
   });
-  return bound(db, effects.store, byTable(files, also), {asViews: true, whole});
+  return bound(db, effects.store, byTable(files, also), {...bind, asViews: true});
 }
 
 async function bound(

@@ -8,7 +8,7 @@
 SELECT host_key, url_key, bool_and(kind = 'sitemap') AS sitemap FROM fetchlist GROUP BY ALL
 
 -- step: host
--- What holds for hosts of which something is known. Tables: locked.
+-- What holds for hosts of which something is known. Tables: locked; views: asked_hoststate, asked_hoststats.
 -- $now; $rest_ms: how far ahead a host may rest and still be selected; $min_delay_ms; $max_crawl_delay_ms: a host
 -- that asks for more gets one URL; $latency_factor, $max_latency_ms: of the delay; $usual_response_ms: time of an
 -- answer of a host that gave none yet; $window_ms: length of the fetch, 0 for none; $max_per_host; $yield: hosts whose
@@ -37,8 +37,8 @@ WITH open_urls AS (
     coalesce(hs.body_bytes, 0) AS body_bytes, coalesce(hs.novel_bytes, 0) AS novel_bytes,
     -- Of at least 20 pages the share with content of their own, against a half (chosen)
     CASE WHEN $yield AND hs.recent_pages >= 20 THEN least(1, hs.recent_new / hs.recent_pages / 0.5) ELSE 1 END AS worth
-  FROM hoststate st
-  FULL JOIN hoststats hs USING (host_key)
+  FROM asked_hoststate st
+  FULL JOIN asked_hoststats hs USING (host_key)
   FULL JOIN host_rule hr USING (host_key)
   FULL JOIN open_urls o USING (host_key)
   LEFT JOIN robots_due rd USING (host_key)
@@ -86,10 +86,10 @@ FROM (
 )
 
 -- step: odd
--- What was out of all bounds, of the hosts and the due URLs that were looked at. $now.
+-- What was out of all bounds, of the hosts and the due URLs that were looked at. Table: due. $now.
 SELECT
   (SELECT count(*) FROM hoststate WHERE last_response_time > $now)::BIGINT AS clock_ahead_total,
-  (SELECT count(*) FROM due_row WHERE NOT isfinite(score))::BIGINT AS scores_bounded_total
+  (SELECT count(*) FROM due WHERE bounded)::BIGINT AS scores_bounded_total
 
 -- step: quota_left
 -- How many pages a budget has left, when one takes so much; null for no end.
@@ -156,16 +156,16 @@ SELECT
     ELSE 0
   END::INTEGER AS step,
   coalesce(s.name, t.name, '*') AS share,
-  -- Hashed for this run alone: the caps of domains and seeds need equality, not the texts
-  hash(c.url_host_registered_domain) AS domain, CASE WHEN c.seed IS NOT NULL THEN hash(c.seed) END AS seed,
+  domain_of(c.url_host_registered_domain) AS domain, seed_of(c.seed) AS seed,
+  NOT isfinite(c.score) AS bounded,
   h.reason,
   coalesce(h.cap, $new_cap)::BIGINT AS cap,
   CASE WHEN h.host_key IS NULL THEN nullif($new_budget, -1) ELSE h.budget_left END::BIGINT AS budget_left
 FROM wanted c
 ANTI JOIN locked l USING (host_key, url_key)
 LEFT JOIN host h USING (host_key)
-LEFT JOIN share s USING (seed)
-LEFT JOIN weight t ON t.name = c.tag
+LEFT JOIN share s ON s.seed = shared(c.seed)
+LEFT JOIN weight t ON t.name = shared(c.tag)
 WHERE (c.next_fetch_time <= $due::TIMESTAMPTZ OR $force) AND c.status <> 'orphan'
 
 -- step: poor_part
@@ -198,9 +198,9 @@ WITH in_kind AS (
     *, row_number() OVER (PARTITION BY host_key, refetch ORDER BY step, priority DESC, url_key) AS kind_nth
   FROM due WHERE reason IS NULL AND budget_left IS NOT NULL AND NOT sitemap
 )
-SELECT * EXCLUDE (reason, budget_left) FROM due WHERE reason IS NULL AND (budget_left IS NULL OR sitemap)
+SELECT * EXCLUDE (reason, budget_left, bounded) FROM due WHERE reason IS NULL AND (budget_left IS NULL OR sitemap)
 UNION ALL
-SELECT * EXCLUDE (reason, budget_left, kind_nth) FROM in_kind
+SELECT * EXCLUDE (reason, budget_left, bounded, kind_nth) FROM in_kind
 QUALIFY row_number() OVER (PARTITION BY host_key ORDER BY turn_of(kind_nth, refetch, $refetch_share), refetch)
   <= budget_left
 
@@ -325,7 +325,7 @@ GROUP BY ALL ORDER BY ALL
 
 -- step: chosen
 -- The picked URLs with all that a fetch needs. Validators go along only where the segment that holds the payload is
--- there. Tables: picked, held. $due.
+-- there. Tables: picked, page, held. $due.
 SELECT
   p.part, p.rank, c.host_key, c.url_key, c.url, c.url_host_name, c.url_host_registered_domain,
   CASE WHEN c.sitemap_depth IS NULL THEN 'page' ELSE 'sitemap' END AS kind,
@@ -340,21 +340,27 @@ SELECT
   CASE WHEN h.segment IS NOT NULL THEN c.last_modified END AS last_modified,
   CASE WHEN h.segment IS NOT NULL THEN c.content_digest END AS content_digest,
   h.segment AS content_segment
-FROM wanted c
+FROM page c
 JOIN picked p USING (host_key, url_key)
 LEFT JOIN held h ON h.segment = c.last_success_segment
 
--- step: known
--- What the scope looks at, of the URLs in table `asked`.
+-- step: page
+-- All that the scope and a fetch ask of the URLs in the table `asked`. The wide columns of the head are read here alone.
+-- View: wanted.
 SELECT
-  row_number() OVER () - 1 AS n,
-  c.host_key, c.url_key, c.url, c.depth, c.hop_type, c.discovered_from, c.seed, f.scope AS seed_scope
-FROM due_row c
-SEMI JOIN asked USING (host_key, url_key)
+  c.host_key, c.url_key, c.url, c.url_host_name, c.url_host_registered_domain, c.status, c.priority, c.depth, c.seed,
+  c.hop_type, c.discovered_from, c.sitemap_depth, c.next_fetch_time, c.fetch_time, c.last_success_time,
+  c.last_success_segment, c.retries, c.etag, c.last_modified, c.content_digest
+FROM wanted c SEMI JOIN asked USING (host_key, url_key)
+
+-- step: known
+-- What the scope looks at, of the rows in the table `asked_page`.
+SELECT a.host_key, a.url_key, a.url, a.depth, a.hop_type, a.discovered_from, a.seed, f.scope AS seed_scope
+FROM asked_page a
 LEFT JOIN (
   SELECT url AS seed, arg_max(scope, injected_time) AS scope
   FROM seeds WHERE outcome IN ('added', 'updated') GROUP BY url
-) f ON f.seed = c.seed
+) f USING (seed)
 
 -- step: forecast
 -- What the fetch of one list will take. A host is asked by turns; what its pages weigh is what they weighed so far, for

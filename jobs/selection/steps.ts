@@ -38,6 +38,7 @@ export const selectionSql = readSql(import.meta.url, './selection.sql', [
   'pick',
   'cuts',
   'chosen',
+  'page',
   'known',
   'forecast',
 ]);
@@ -96,27 +97,31 @@ export interface NewHost {
 }
 
 /** Every host of the crawldb. */
-export const knownHosts = 'SELECT host_key, url_host_name FROM hoststats';
+const knownHosts = 'SELECT host_key, url_host_name FROM hoststats';
 
 /**
  * Makes the view `wanted` and the tables `locked`, `host`, `weight` and `share`; returns the parameters of `due`.
  *
  * @param source rows of the crawldb that are looked at: a view, or a query in parentheses
- * @param namedHosts query of host_key and url_host_name: hosts that rules by hand about many may be about
+ * @param asked query of host_key and url_host_name: the hosts that are asked about; all that are known if absent
  */
 export async function prepareSelection(
   db: Database,
   input: SelectionInput,
   source: string,
-  namedHosts: string = knownHosts,
+  asked?: string,
 ): Promise<{due: SqlParameters; newHost: NewHost}> {
   const {rules, hosts, now} = input;
   await fixTime(db, now);
   await makeWanted(db, input, source);
   const usual = await usualResponse(db, hosts.latencyFactor);
-  await makeHostRules(db, namedHosts);
+  await makeHostRules(db, asked ?? knownHosts);
+  const ofAsked = asked === undefined ? '' : ` SEMI JOIN (${asked}) USING (host_key)`;
+  for (const table of ['hoststate', 'hoststats'])
+    await db.run(`CREATE VIEW asked_${table} AS SELECT * FROM ${table}${ofAsked}`);
   await db.run(sql.quota_left);
   await db.run(sql.turn_of);
+  await defineGroups(db, input);
   await db.run(`CREATE TABLE locked AS ${sql.locked}`);
   await db.run(`CREATE TABLE host AS ${sql.host}`, {
     now: new Date(now),
@@ -163,6 +168,20 @@ export async function makeDue(db: Database, due: SqlParameters): Promise<void> {
   await db.run(`CREATE OR REPLACE TABLE due AS ${sql.due}`, due);
   // Without such parts no URL need be looked into
   if ((await countRows(db, 'poor_part')) > 0) await db.run(sql.spared);
+}
+
+/**
+ * Macros for what shares, and caps and budgets of domains and seeds go by. Where there are none they are null, so that
+ * the columns are not read. Domains and seeds are hashed, for this run alone: caps need equality, not the texts.
+ */
+async function defineGroups(db: Database, {rules, hosts}: SelectionInput): Promise<void> {
+  const {domain, seed} = hosts.budgets;
+  const capped =
+    rules.maxPerDomain !== null || rules.maxPerSeed !== null || isLimited(domain) || isLimited(seed);
+  const shared = Object.keys(rules.shares).length > 0;
+  await db.run(`CREATE MACRO domain_of(domain) AS ${capped ? 'hash(domain)' : 'NULL::UBIGINT'};
+CREATE MACRO seed_of(seed) AS ${capped ? 'CASE WHEN seed IS NOT NULL THEN hash(seed) END' : 'NULL::UBIGINT'};
+CREATE MACRO shared(name) AS ${shared ? 'name' : 'NULL::VARCHAR'}`);
 }
 
 /** The rows with the priority of each; with a condition that asks for `host`, with its hostdb row as that. */

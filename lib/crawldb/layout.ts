@@ -121,6 +121,23 @@ function withoutGaps(found: readonly Bucket[]): readonly Bucket[] {
   return all;
 }
 
+/** Hosts by their keys, from `first` to `last`, both included: one host, or those of a bucket. */
+export type Hosts = Pick<Range, 'first' | 'last'>;
+
+export function oneHost(key: bigint): Hosts {
+  return {first: key, last: key};
+}
+
+/** The files that can hold rows of some hosts: of their buckets, and deltas that one of these has not taken up. */
+export function filesOfHosts(files: readonly FileRef[], {first, last}: Hosts): readonly FileRef[] {
+  const buckets = bucketsOf(files).filter((bucket) => bucket.first <= last && first <= bucket.last);
+  const seq = Math.min(...buckets.map((bucket) => bucket.seq));
+  const deltas = files.filter((file) => isDelta(file) && revisionOf(file) > seq);
+  const meets = ({range}: FileRef) =>
+    range === undefined || (BigInt(range[0]) <= last && first <= BigInt(range[1]));
+  return [...buckets.flatMap((bucket) => bucket.files), ...deltas.filter(meets)];
+}
+
 export function sumRows(files: readonly FileRef[]): number {
   return files.reduce((sum, file) => sum + file.rows, 0);
 }

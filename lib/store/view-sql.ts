@@ -1,5 +1,7 @@
 import {
   bucketsOf,
+  filesOfHosts,
+  type Hosts,
   inFrontier,
   isDelta,
   liveCondition,
@@ -63,12 +65,15 @@ function literalPath(path: string): string {
  * 2026-11 at 54 M rows, 4 M of them in deltas: 5.3 and 2.8 s of processor time; a whole scan takes as long with either).
  *
  * @param inlinks files of `inlinks`, whose rows no bucket has taken up yet; without them a row shows what its bucket knew
+ * @param hosts the rows of these hosts alone: only files that can hold some are opened, two of the base in place of hundreds
  */
 export function crawldbQuery(
   files: readonly FileRef[],
   path: FilePath,
   inlinks: readonly FileRef[] = [],
+  hosts?: Hosts,
 ): string {
+  if (hosts !== undefined) return ofHosts(crawldbQuery(filesOfHosts(files, hosts), path, inlinks), hosts);
   const rows = newestQuery(files, path);
   if (inlinks.length === 0) return rows;
   return `SELECT c.* REPLACE (c.inlinks + coalesce(i.inlinks, 0)::INTEGER AS inlinks)
@@ -76,6 +81,11 @@ FROM (${rows}) c
 LEFT JOIN (
   SELECT host_key, url_key, sum(inlinks) AS inlinks FROM (${liveInlinksQuery(files, inlinks, path)}) GROUP BY ALL
 ) i USING (host_key, url_key)`;
+}
+
+function ofHosts(query: string, {first, last}: Hosts): string {
+  const within = first === last ? `= ${first}::UBIGINT` : `BETWEEN ${first}::UBIGINT AND ${last}::UBIGINT`;
+  return `SELECT * FROM (${query}) WHERE host_key ${within}`;
 }
 
 function newestQuery(files: readonly FileRef[], path: FilePath): string {
@@ -173,15 +183,17 @@ export function liveInlinksQuery(
  * the macro would then read all columns, whatever it asks for (measured 2026-11: 137,000 keys of a million cost 4.0 s of
  * processor time so, 0.35 s without).
  */
-export function crawldbPartsQuery(files: readonly FileRef[], path: FilePath): string {
+export function crawldbPartsQuery(all: readonly FileRef[], path: FilePath, hosts?: Hosts): string {
+  const files = hosts === undefined ? all : filesOfHosts(all, hosts);
+  const part = (query: string) => (hosts === undefined ? query : ofHosts(query, hosts));
   const base = files.filter((file) => !isDelta(file));
   const without = (list: string) => files.filter(({facts}) => facts?.list !== list);
   const visited = without('frontier');
   const seqs = base.filter(({facts}) => facts?.list === 'frontier'); // they tell what buckets have taken up
-  return `${createView('crawldb_base', filesQuery(tables.crawldb, base, path))}
-${createView('crawldb_delta', deltaQuery(files, path))}
-${createView('crawldb_visited_base', `SELECT * FROM (${baseQuery(visited, path)}) WHERE NOT (${inFrontier})`)}
-${createView('crawldb_visited_delta', `SELECT * FROM (${deltaQuery([...visited, ...seqs], path)}) WHERE NOT (${inFrontier})`)}
+  return `${createView('crawldb_base', part(filesQuery(tables.crawldb, base, path)))}
+${createView('crawldb_delta', part(deltaQuery(files, path)))}
+${createView('crawldb_visited_base', `SELECT * FROM (${part(baseQuery(visited, path))}) WHERE NOT (${inFrontier})`)}
+${createView('crawldb_visited_delta', `SELECT * FROM (${part(deltaQuery([...visited, ...seqs], path))}) WHERE NOT (${inFrontier})`)}
 ${rowsOf('crawldb_of(keys)', 'query_table(keys)')}
 ${rowsOf('crawldb_beside(keys, known)', '(SELECT k.host_key, k.url_key FROM query_table(keys) k ANTI JOIN query_table(known) USING (host_key, url_key))')}`;
 }

@@ -1,3 +1,4 @@
+import type {Hosts} from '../crawldb/layout.ts';
 import type {Table} from '../schema/table.ts';
 import {type TableName, tables} from '../schema/tables.ts';
 import type {Database} from './duckdb.ts';
@@ -36,6 +37,8 @@ export interface BindWays {
   readonly asViews?: boolean;
   /** Of the crawldb the view alone, none of its parts: for who reads it whole. They take longer to bind than it. */
   readonly whole?: boolean;
+  /** Of the crawldb the rows of these hosts alone, and only the files that can hold some. */
+  readonly hosts?: Hosts;
 }
 
 /**
@@ -51,7 +54,7 @@ export async function bindTables(
 ): Promise<void> {
   const inMemory = ways.asViews === true ? undefined : isReadOnce;
   const path: FilePath = (file) => store.path(file);
-  const statements = `${tableViews(files, path, inMemory)}\n${crawldbParts(files, path, ways)}`;
+  const statements = `${tableViews(files, path, ways.hosts, inMemory)}\n${crawldbParts(files, path, ways)}`;
   if (statements.trim() !== '') await db.run(statements);
 }
 
@@ -155,6 +158,8 @@ export interface BindOptions {
   readonly segments?: readonly string[];
   /** `parse` and `outlinks` show the parse of this name instead of the current ones. Throws PARSE_UNKNOWN. */
   readonly parse?: string | undefined;
+  /** Of the crawldb the rows of these hosts alone, and only the files that can hold some. */
+  readonly hosts?: Hosts | undefined;
 }
 
 /**
@@ -199,7 +204,7 @@ async function snapshotViews(snapshot: Snapshot, path: FilePath, options: BindOp
   };
   const {outlinks = [], ...others} = files;
   return [
-    tableViews(others, path),
+    tableViews(others, path, options.hosts),
     createView('outlinks', outlinksQuery(outlinks, files.refusals ?? [], path)),
     createView('parse_all', filesQuery(tables.parse, await all('parse'), path)),
     createView('outlinks_all', filesQuery(tables.outlinks, await all('outlinks'), path)),
@@ -234,11 +239,12 @@ function createMacro(name: string, query: string): string {
 function tableViews(
   files: FileLists,
   path: FilePath,
+  hosts: Hosts | undefined,
   inMemory: (name: TableName, list: readonly FileRef[]) => boolean = () => false,
 ): string {
   return (Object.entries(files) as [TableName, readonly FileRef[]][])
     .map(([name, list]) => {
-      const query = tableQuery(name, list, files, path);
+      const query = tableQuery(name, list, files, path, hosts);
       const view = inMemory(name, list) ? createTable(name, query) : createView(name, query);
       // FETCH is a word of SQL, so that table's name needs quotes; `captures` is the same without.
       if (name === 'fetch') return `${view}\n${createView('captures', 'SELECT * FROM "fetch"')}`;
@@ -248,10 +254,16 @@ function tableViews(
     .join('\n');
 }
 
-function tableQuery(name: TableName, list: readonly FileRef[], files: FileLists, path: FilePath): string {
+function tableQuery(
+  name: TableName,
+  list: readonly FileRef[],
+  files: FileLists,
+  path: FilePath,
+  hosts: Hosts | undefined,
+): string {
   switch (name) {
     case 'crawldb':
-      return crawldbQuery(list, path, files.inlinks);
+      return crawldbQuery(list, path, files.inlinks, hosts);
     case 'linkdb':
       return linkdbQuery;
     default:
@@ -264,5 +276,5 @@ function crawldbParts(files: FileLists, path: FilePath, ways: BindWays): string 
   if (list === undefined || ways.whole === true) return '';
   return ways.asViews !== true && isReadOnce('crawldb', list)
     ? crawldbOfMemory
-    : crawldbPartsQuery(list, path);
+    : crawldbPartsQuery(list, path, ways.hosts);
 }

@@ -3,7 +3,7 @@ import {type TestContext, test} from 'node:test';
 import fc from 'fast-check';
 import {compact} from '../../jobs/compact.ts';
 import {compactionPlan} from '../../lib/crawldb/compaction.ts';
-import {bucketsOf, isDelta} from '../../lib/crawldb/layout.ts';
+import {bucketsOf, filesOfHosts, isDelta, oneHost} from '../../lib/crawldb/layout.ts';
 import {newRow} from '../../lib/crawldb/row.ts';
 import type {CrawlDatum} from '../../lib/schema/crawldb.ts';
 import {openDatabase} from '../../lib/store/duckdb.ts';
@@ -47,7 +47,7 @@ const rule = {maxShare: 0.3, minRows: 4, maxRevisions: 2, smallRows: 0, bucketRo
 const plain = (rows: readonly CrawlDatum[]) =>
   rows.map(({revision: _, ...rest}) => rest).sort((a, b) => (a.url < b.url ? -1 : 1));
 
-/** The table, and the rows that jobs look up by key. */
+/** The table, the rows that jobs look up by key, and those of one host or one bucket. */
 async function check(
   t: TestContext,
   crawl: JobHarness,
@@ -68,6 +68,21 @@ async function check(
       found,
       expected.filter(({url_key}) => url_key % 2n === 0n).map(({url, status}) => ({url, status})),
     );
+    const inlinks = await snapshot.files('inlinks');
+    const [bucket] = bucketsOf(files);
+    const host = oneHost(identify(urls[0]!).host_key);
+    for (const some of [host, bucket!]) {
+      await bindTables(db, snapshot.store, {crawldb: files, inlinks}, {asViews: true, hosts: some});
+      const theirs = expected.filter(({host_key}) => some.first <= host_key && host_key <= some.last);
+      assert.deepEqual(plain(await db.all<CrawlDatum>('FROM crawldb')), theirs);
+      const keys = await db.all<{url: string}>(`SELECT url FROM crawldb_of('crawldb') ORDER BY url`);
+      assert.deepEqual(
+        keys.map(({url}) => url),
+        theirs.map(({url}) => url),
+      );
+    }
+    const opened = filesOfHosts(files, host).filter((file) => !isDelta(file));
+    assert.ok(new Set(opened.map(({facts}) => facts?.bucket)).size <= 1, 'one bucket of the base is opened');
   } finally {
     await db.close();
   }
