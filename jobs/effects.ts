@@ -1,5 +1,5 @@
+import {setMaxListeners} from 'node:events';
 import {performance} from 'node:perf_hooks';
-import {setTimeout as delay} from 'node:timers/promises';
 import type {Effects, Log} from '../lib/effects.ts';
 
 /** The real world; of the process what `given` does not say. */
@@ -8,10 +8,11 @@ export function realEffects(
   signal: AbortSignal,
   {env = process.env, stdin}: Pick<Effects, 'env' | 'stdin'> = {},
 ): Effects {
+  setMaxListeners(0, signal); // each sleep is one
   return {
     now: () => Date.now(),
     monotonic: () => performance.now(),
-    sleep: (ms, abort) => sleep(ms, abort === undefined ? signal : AbortSignal.any([signal, abort])),
+    sleep: (ms, abort) => sleep(ms, abort === undefined ? [signal] : [signal, abort]),
     random: Math.random,
     log,
     signal,
@@ -20,10 +21,17 @@ export function realEffects(
   };
 }
 
-async function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  try {
-    await delay(ms, undefined, {signal});
-  } catch {
-    throw signal.reason; // not the timer's own wrapping of it
-  }
+/** Without AbortSignal.any: each use of it leaves something behind with a signal that lives as long as the process. */
+function sleep(ms: number, signals: readonly AbortSignal[]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const end = (settle: () => void) => {
+      clearTimeout(timer);
+      for (const signal of signals) signal.removeEventListener('abort', aborted);
+      settle();
+    };
+    const aborted = () => end(() => reject(signals.find((signal) => signal.aborted)?.reason));
+    const timer = setTimeout(() => end(resolve), ms);
+    for (const signal of signals) signal.addEventListener('abort', aborted);
+    if (signals.some((signal) => signal.aborted)) aborted();
+  });
 }

@@ -25,6 +25,7 @@ import {RequestMaker} from './requests.ts';
 import type {FetchEnd, FetcherSettings, StopReason} from './settings.ts';
 import {rateOfAll} from './shared.ts';
 import {isProbeDue} from './soft-404.ts';
+import {Upkeep} from './upkeep.ts';
 import {Waiter} from './waiter.ts';
 import {type Ended, FetchWork} from './work.ts';
 import type {WorkItem} from './worklist.ts';
@@ -33,8 +34,6 @@ export type {CaptureSink, FetchEnd, FetcherSettings, StopReason} from './setting
 
 const graceMs = 10_000; // chosen: how long running requests may take after a signal
 const mostInARow = 16; // chosen: to open a connection takes about a millisecond, in which no answer is heard
-const rulesMs = 2500; // with the loop's own tick, a rule by hand holds within five seconds
-const diskCheckMs = 1000; // chosen: a disk does not fill its last gigabyte faster
 
 export class Fetcher {
   readonly work: FetchWork;
@@ -49,12 +48,13 @@ export class Fetcher {
   readonly #hours: Hours | null;
   readonly #waiter: Waiter;
   readonly #reporter: Reporter;
+  readonly #upkeep: Upkeep;
   #failure: {readonly error: unknown} | null = null;
   #stop: StopReason | null = null;
   #closing = false;
   #interrupted = false;
-  #nextDiskCheck = 0;
-  #nextRules = 0;
+  /** Items that are to be sent once more, since a kept connection was closed. */
+  readonly #sentAgain = new Set<number>();
   #turns = 0;
   #sentInARow = 0;
 
@@ -73,6 +73,7 @@ export class Fetcher {
       () => this.#waiter.wake(),
     );
     this.#reporter = new Reporter(this.work, settings.progress);
+    this.#upkeep = new Upkeep(settings, this.work.hosts);
     this.#requests = new RequestMaker(settings, this.#rate, () => this.now());
     this.#addresses = new HostAddresses(settings.client, this.work, settings.maxActive);
     this.#waiter = new Waiter(effects, (error) => {
@@ -110,19 +111,21 @@ export class Fetcher {
     }
     this.#reporter.report(this.#standing(this.now()), true);
     const {counters, reasons} = this.work.tally;
-    return {stopped: this.#stop, interrupted: this.#interrupted, counters, reasons};
+    const interrupted = this.#interrupted || this.#sentAgain.size > 0;
+    return {stopped: this.#stop, interrupted, counters, reasons};
   }
 
   /** Gives turns until there is nothing to do, or no time to do it. @returns why what is left ends */
   async #loop(): Promise<Reason | null> {
     const deadline = this.#settings.windowMs === null ? Infinity : this.now() + this.#settings.windowMs;
     for (;;) {
-      if (this.#failure || this.#stop) return null;
+      if (this.#settings.sink.pressure) await this.#settings.sink.pressure;
+      const because = await this.#upkeep.look(this.now());
+      if (because !== null) this.#stopFor(because);
+      // After all that is awaited: a stop that comes meanwhile is seen before anything is waited for that nothing would end.
+      if (this.#over()) return null;
       const now = this.now();
       if (now >= deadline) return this.#outage.since === null ? 'window' : 'own_network';
-      if (this.#settings.sink.pressure) await this.#settings.sink.pressure;
-      if (now >= this.#nextDiskCheck) await this.#checkDisk(now);
-      if (now >= this.#nextRules) await this.#readRules(now);
       if (this.#reporter.isDue(now)) this.#reporter.report(this.#standing(now), false);
       if (this.#outage.since !== null) {
         if (now - this.#outage.since > this.#config.politeness.max_rest) return 'own_network';
@@ -130,7 +133,7 @@ export class Fetcher {
         continue;
       }
       this.#addresses.ahead(now);
-      const slow = Math.max(this.#rate.waitUntil(now), openFrom(this.#hours, now));
+      const slow = this.#slow(now);
       const turn = this.work.queues.next(now, this.#addresses.awaited <= this.#settings.maxActive);
       if (turn.kind === 'done') return null;
       if (turn.kind === 'ready') {
@@ -158,6 +161,11 @@ export class Fetcher {
         this.#settleSuspects();
       else await this.#waiter.pause(deadline - now);
     }
+  }
+
+  /** When the next request may be sent as far as all hosts go; `now` or earlier: at once. */
+  #slow(now: number): number {
+    return Math.max(this.#rate.waitUntil(now), openFrom(this.#hours, now));
   }
 
   /** What one turn of a host is used for. */
@@ -265,15 +273,22 @@ export class Fetcher {
     if (exchange.reason === 'interrupted' || this.#closing) {
       // Stopped in the middle: no outcome, so that it is asked again when the fetch goes on.
       this.#interrupted ||= exchange.requestHeader !== null;
-      this.work.queues.pushFirst(host.queue, index);
+      this.work.putBack(host, index);
       this.work.queues.finished(host.queue, host.politeness.nextAllowed);
       return;
     }
+    // The delay holds, though nobody is charged: something may have reached the host.
+    const free = Math.max(host.queue.nextAllowed, done.ended + delayOf(host.politeness).delayMs);
+    if (exchange.stale && !this.#sentAgain.has(index)) {
+      this.#sentAgain.add(index);
+      this.work.putBack(host, index);
+      this.work.queues.finished(host.queue, free);
+      return;
+    }
+    this.#sentAgain.delete(index);
     if (failedOnTheWay(exchange.reason)) {
       this.work.queues.hold(host.queue, 'failure');
-      // Nobody is charged yet, but something may have reached the host: the delay holds.
-      const free = done.ended + delayOf(host.politeness).delayMs;
-      this.work.queues.finished(host.queue, Math.max(host.queue.nextAllowed, free));
+      this.work.queues.finished(host.queue, free);
       const own = exchange.reason === 'own_network';
       if (this.#outage.failed(host.name, done, done.ended, own)) this.#outageBegins();
       return;
@@ -311,16 +326,14 @@ export class Fetcher {
 
   #again({host, index}: Ended): void {
     host.resolved = host.queue.address !== null;
-    this.work.queues.pushFirst(host.queue, index);
+    this.work.putBack(host, index);
     this.work.queues.release(host.queue, 'failure');
   }
 
   /** In an outage: waits, then asks a host that answered before, or several, and sees whether anybody answers. */
   async #probe(deadline: number): Promise<void> {
-    const until = Math.min(this.now() + this.#outage.pauseMs(), deadline);
-    while (this.now() < until && !this.#over() && this.#outage.since !== null)
-      await this.#waiter.pause(until - this.now());
-    if (this.#over() || this.#outage.since === null || this.now() >= deadline) return;
+    if (!(await this.#stillDownAt(this.now() + this.#outage.pauseMs(), deadline))) return;
+    if (!(await this.#stillDownAt(this.#slow(this.now()), deadline))) return;
     const good = hostThatAnswered(this.work, this.now());
     if (good !== undefined) {
       this.#turn(good, this.now());
@@ -336,11 +349,20 @@ export class Fetcher {
     // Twice: the first turns may be used for the look-ups of addresses.
     for (let twice = 0; twice < 2 && this.#outage.since !== null; twice++) {
       for (let n = 0; n < most; n++) {
+        if (!(await this.#stillDownAt(this.#slow(this.now()), deadline))) return;
         const turn = this.work.queues.next(this.now());
         if (turn.kind === 'ready') this.#turn(this.work.hosts.of(turn.host), this.now());
       }
       await this.#answersIn();
     }
+  }
+
+  /** Waits until then. False: the outage, or the time of the fetch, has ended. */
+  async #stillDownAt(until: number, deadline: number): Promise<boolean> {
+    const end = Math.min(until, deadline);
+    while (this.now() < end && !this.#over() && this.#outage.since !== null)
+      await this.#waiter.pause(end - this.now());
+    return !this.#over() && this.#outage.since !== null && this.now() < deadline;
   }
 
   /** What the fetch waits for, if for anything. */
@@ -372,22 +394,5 @@ export class Fetcher {
   #stopFor(reason: StopReason): void {
     this.#stop ??= reason;
     this.#waiter.stop();
-  }
-
-  /** Rules by hand take effect while the fetch runs. */
-  async #readRules(now: number): Promise<void> {
-    this.#nextRules = now + rulesMs;
-    const rules = await this.#settings.changedRules?.();
-    if (rules) this.work.hosts.applyRules(rules);
-  }
-
-  async #checkDisk(now: number): Promise<void> {
-    this.#nextDiskCheck = now + diskCheckMs;
-    const {freeBytes, effects} = this.#settings;
-    if (!freeBytes) return;
-    const free = await freeBytes();
-    if (free >= this.#config.storage.min_free) return;
-    effects.log('warn', 'disk_low', {free_bytes: free, min_free_bytes: this.#config.storage.min_free});
-    this.#stopFor('disk');
   }
 }

@@ -51,6 +51,12 @@ export class FetchWork extends FetchState {
     return true;
   }
 
+  /** Puts back what has no outcome yet, before all else of its host. */
+  putBack({queue}: FetchHost, index: number): void {
+    this.queues.pushFirst(queue, index);
+    this.queues.release(queue, 'robots'); // it may be what such a host gets turns for
+  }
+
   /** Writes the row of an answer and learns from it. @returns when the host may be asked again */
   record(done: Ended): number {
     const {host, index, item, exchange, ended} = done;

@@ -108,7 +108,7 @@ class PooledHttpClient implements HttpClient, RunningOwner {
       if (this.#closed || request.signal?.aborted) running.fail('interrupted', 'stopped before it was sent');
       else if (url === undefined) running.fail('url_invalid', `not a URL: ${request.url}`);
       else if (!/^https?:$/.test(url.protocol)) running.fail('scheme', `not http or https: ${url.protocol}`);
-      else this.#start(running, url, this.#idleLane(url.origin));
+      else this.#start(running, url);
     });
   }
 
@@ -154,19 +154,8 @@ class PooledHttpClient implements HttpClient, RunningOwner {
     this.#cookies?.take(new URL(running.request.url), head.headers);
   }
 
-  retry(running: RunningExchange): void {
-    const lane = this.#busy.get(running);
-    this.#busy.delete(running);
-    if (lane !== undefined) {
-      lane.running = undefined;
-      this.#drop(lane);
-    }
-    const url = new URL(running.request.url);
-    this.#start(running, url, this.#newLane(url));
-  }
-
-  #start(running: RunningExchange, url: URL, idle: Lane | undefined): void {
-    const lane = idle ?? this.#newLane(url);
+  #start(running: RunningExchange, url: URL): void {
+    const lane = this.#idleLane(url.origin) ?? this.#newLane(url);
     this.#idle.delete(lane);
     lane.running = running;
     this.#busy.set(running, lane);

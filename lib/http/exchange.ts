@@ -67,6 +67,11 @@ export interface Exchange {
   /** Payload: transfer coding removed, content coding kept. What came before a break is kept. Null without an answer. */
   readonly body: Uint8Array | null;
   readonly truncated: Truncation | null;
+  /**
+   * A connection kept from an earlier exchange was closed before the first byte of an answer, as a server may do at any
+   * time: it says little of the URL or the host, and the request may be sent once more.
+   */
+  readonly stale?: boolean;
   /** SHA-1 of body, base32 without padding, upper case. */
   readonly sha1: string | null;
   /** SHA-256 of body, hex, lower case. */

@@ -34,8 +34,6 @@ export interface RunningOwner {
   settled(running: RunningExchange, reusable: boolean): void;
   /** Status and headers of the final answer are in. */
   answered(running: RunningExchange, head: ResponseHead): void;
-  /** A kept connection was closed before the first byte of an answer: the request goes out once more. */
-  retry(running: RunningExchange): void;
 }
 
 /**
@@ -54,7 +52,7 @@ export class RunningExchange implements CaptureListener {
   #timer: NodeJS.Timeout | undefined;
   #settled = false;
   #heardOut = false;
-  #retried = false;
+  #stale = false;
 
   /** The connection was kept from an earlier exchange. */
   reused = false;
@@ -193,16 +191,13 @@ export class RunningExchange implements CaptureListener {
 
   onError(error: unknown): void {
     if (this.#settled) return;
-    const unanswered = this.#firstByteMs === null;
-    if (this.reused && unanswered && !this.#retried && !(error instanceof ExchangeFailure)) {
-      this.#retried = true;
-      this.#owner.retry(this);
-    } else if (error instanceof ExchangeFailure) {
+    if (error instanceof ExchangeFailure) {
       this.fail(error.reason, error.message);
-    } else {
-      const inHeader = this.capture?.partialHeader !== undefined;
-      this.fail(reasonOf(error), `${wordsOf(error)}${inHeader ? ', inside the response header' : ''}`);
+      return;
     }
+    this.#stale = this.reused && this.#firstByteMs === null;
+    const inHeader = this.capture?.partialHeader !== undefined;
+    this.fail(reasonOf(error), `${wordsOf(error)}${inHeader ? ', inside the response header' : ''}`);
   }
 
   /** Ends the exchange without success; what is in of a body is kept. If that is all that may be kept, nothing was lost. */
@@ -261,6 +256,7 @@ export class RunningExchange implements CaptureListener {
       responseHeader: this.#rawHeader ?? (partial === undefined ? null : Buffer.from(partial)),
       body: payload?.body ?? null,
       truncated: end.truncated ?? null,
+      ...(this.#stale ? {stale: true} : {}),
       sha1: payload?.sha1 ?? null,
       sha256: payload?.sha256 ?? null,
       connection: this.#connection(),

@@ -177,7 +177,9 @@ class Journal implements JournalWriter {
         void this.#flush();
       },
       () => {
-        this.#ticking = false; // closed
+        this.#ticking = false;
+        // The clock of a fetch that is being stopped no longer runs: what its last requests bring is written at once.
+        if (!this.#stop.signal.aborted) void this.#flush();
       },
     );
   }

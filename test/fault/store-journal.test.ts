@@ -218,6 +218,18 @@ describe('journal', () => {
     assert.equal((await readAll(dir)).rows.length, 3);
   });
 
+  test('a clock that no longer runs, as after a stop: each outcome is written at once', async () => {
+    const dir = join(root, 'stopped');
+    const journal = await openJournal(dir, {sleep: () => Promise.reject(new Error('stopped'))});
+    for (let i = 0; i < 3; i++) {
+      const {row, payload} = entry(i);
+      await journal.append(row, payload);
+      while ((await readAll(dir)).rows.length <= i) await new Promise(setImmediate);
+    }
+    await journal.close();
+    assert.equal((await readAll(dir)).rows.length, 3);
+  });
+
   test('rotates at the size given', async () => {
     const dir = join(root, 'rotate');
     const journal = await openJournal(dir, {sleep: never, flushBytes: 20_000, rotateBytes: 50_000});

@@ -153,6 +153,29 @@ test('two fetches of one process hold the limits of addresses, of all requests a
   assert.ok(mostIn10s(starts(requests)) <= 84);
 });
 
+test('requests that look whether an outage is over keep to max_rate and to the hours', async () => {
+  const list = Array.from({length: 100}, (_, index) => urls(`h${index}.test${index}`, 1)).flat();
+  const clock = new VirtualClock();
+  clock.time = Date.parse('2027-03-01T21:50:00Z');
+  const closed = Date.parse('2027-03-01T22:00:00Z');
+  const sim = await simulate({
+    clock,
+    list,
+    config: configOf({
+      'fetch.max_rate': '1/s',
+      'fetch.hours': '20:00-22:00',
+      'fetch.outage_hosts': '6',
+      'politeness.max_rest': '2h',
+    }),
+    web: () => ({reason: 'connect', tookMs: 1}),
+    settings: {windowMs: 3_600_000},
+  });
+  const most = mostIn10s(starts(sim.requests));
+  assert.ok(sim.requests.length > 50 && most <= 11, `${most} of 10`);
+  const late = sim.requests.filter(({start}) => start >= closed);
+  assert.deepEqual(late, []);
+});
+
 test('an outage is charged to nobody by a fetch that waits for the places of another', async () => {
   for (const maxActive of [1, 2, 4]) {
     const clock = new VirtualClock();

@@ -550,6 +550,39 @@ test('a signal: running requests end, no more are sent, rows so far stay', async
   assert.equal(sim.end.interrupted, false);
 });
 
+test('a signal while the loop looks at the disk, between two requests: the fetch ends, and asks for nothing more', async () => {
+  for (let at = 1; at <= 6; at++) {
+    const stop = new AbortController();
+    const clock = new VirtualClock();
+    let looks = 0;
+    let before = 0;
+    const sim = await simulate({
+      clock,
+      list: urls('a.test', 20),
+      web: (url) => {
+        if (!stop.signal.aborted) before++;
+        return url.endsWith('robots.txt') ? undefined : ok;
+      },
+      settings: {
+        effects: {
+          now: clock.now,
+          monotonic: clock.now,
+          sleep: (ms, signal) =>
+            stop.signal.aborted ? Promise.reject(stop.signal.reason) : clock.sleep(ms, signal),
+          log: () => undefined,
+          signal: stop.signal,
+        },
+        freeBytes: async () => {
+          if (++looks === at) stop.abort(new Error('stopped'));
+          return 1e12;
+        },
+      },
+    });
+    assert.equal(sim.end.stopped, 'signal');
+    assert.equal(sim.requests.length, before);
+  }
+});
+
 test('a challenge is charged to the host', async () => {
   const sim = await simulate({
     list: urls('a.test', 1),

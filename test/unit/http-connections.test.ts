@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type {Socket} from 'node:net';
 import {test} from 'node:test';
-import {get, latin1, loopbackClient} from '../support/loopback-client.ts';
+import {get, getOnce, latin1, loopbackClient} from '../support/loopback-client.ts';
 import {bytesOnly, type RawAnswer, rawServer} from '../support/raw-server.ts';
 
 const ok = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
@@ -50,7 +50,7 @@ test('a URL’s user and password and fragment are not sent', async () => {
   assert.doesNotMatch(server.requests[0] ?? '', /secret|authorization|part/i);
 });
 
-test('a kept connection that dies before the first byte is replaced once, for the same exchange', async () => {
+test('a kept connection that dies before the first byte: told as stale, and nothing is sent again', async () => {
   const reset: RawAnswer = (socket, {nth}) => {
     if (nth === 0) socket.write(ok);
     else socket.resetAndDestroy();
@@ -58,9 +58,13 @@ test('a kept connection that dies before the first byte is replaced once, for th
   await using server = await rawServer(reset);
   await using client = loopbackClient();
   await get(client, server.origin);
-  const exchange = await get(client, `${server.origin}/again`);
-  assert.equal(exchange.reason, null, exchange.detail ?? '');
-  assert.equal(latin1(exchange.body), 'ok');
+  const exchange = await getOnce(client, `${server.origin}/stale`);
+  assert.equal(exchange.reason, 'reset');
+  assert.equal(exchange.stale, true);
+  assert.equal(server.requests.length, 2);
+  const again = await get(client, `${server.origin}/again`);
+  assert.equal(again.reason, null, again.detail ?? '');
+  assert.equal(latin1(again.body), 'ok');
   assert.equal(server.connections, 2);
   assert.equal(server.requests.length, 3);
 });
@@ -70,18 +74,8 @@ test('a new connection that dies is not tried again', async () => {
   await using client = loopbackClient();
   const exchange = await get(client, server.origin);
   assert.equal(exchange.reason, 'reset');
+  assert.equal(exchange.stale, undefined);
   assert.equal(server.requests.length, 1);
-});
-
-test('a kept connection that dies twice ends the exchange', async () => {
-  await using server = await rawServer((socket, {connection, nth}) => {
-    if (connection === 0 && nth === 0) socket.write(ok);
-    else socket.resetAndDestroy();
-  });
-  await using client = loopbackClient();
-  await get(client, server.origin);
-  assert.equal((await get(client, server.origin)).reason, 'reset');
-  assert.equal(server.requests.length, 3);
 });
 
 test('no second request when the answer had begun', async () => {
