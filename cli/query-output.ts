@@ -2,7 +2,7 @@ import {createWriteStream} from 'node:fs';
 import {rename, rm} from 'node:fs/promises';
 import {resolve} from 'node:path';
 import {finished} from 'node:stream/promises';
-import {openQueries, type QuerySession, type QuerySettings} from '../jobs/query.ts';
+import {openQueries, type QuerySession, type QuerySettings, type TypedFilter} from '../jobs/query.ts';
 import {CrawlError, systemCode} from '../lib/errors.ts';
 import type {OptionDeclarations, OptionValues} from '../lib/options.ts';
 import type {CommandContext, Io} from './command.ts';
@@ -76,15 +76,19 @@ export async function writeQuery(
   else await save(session, sql, place.format, place.file, context);
 }
 
-/** The same in a session of its own: all that most readers do. */
+/** The same in a session of its own, what a person said of the rows tried first: all that most readers do. */
 export async function answerQuery(
   sql: string,
   options: OutputOptions & Pick<QuerySettings, 'asOf' | 'segments'>,
   context: CommandContext,
   command: string,
+  filter?: TypedFilter,
 ): Promise<void> {
   const place = outputPlace(options, context, command);
-  await withSession(options, place, context, (session) => writeQuery(session, sql, place, context));
+  await withSession(options, place, context, async (session) => {
+    if (filter) await session.check(filter);
+    await writeQuery(session, sql, place, context);
+  });
 }
 
 /** A session over the crawl that is meant; closed after use. */

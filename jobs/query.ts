@@ -12,6 +12,7 @@ import {bindSnapshot} from '../lib/store/views.ts';
 import {hostKey, identify} from '../lib/url/keys.ts';
 import {normalizeUrl, type UrlPolicy} from '../lib/url/normalize.ts';
 import {readPolicies} from './config/policies.ts';
+import {checkFilter, type TypedFilter} from './query/filter.ts';
 import {defineFunctions} from './query/functions.ts';
 import {defineLive, fillLive, namesLive, unfinished} from './query/live.ts';
 import {expandKeys, explained, isEmptyQuery, isExplain, parsesNamed, withoutEnd} from './query/text.ts';
@@ -23,12 +24,16 @@ export interface QuerySession {
   readonly manifest: number;
   /** Columns, and rows as they come. Throws QUERY_FAILED; while rows come RESULT_INCOMPLETE. */
   query(sql: string): Promise<{columns: readonly string[]; batches: AsyncIterable<SqlRow[]>}>;
+  /** Tries what a person said of the rows of a table. Throws USAGE. */
+  check(filter: TypedFilter): Promise<void>;
   /** Writes the result as a Parquet file, which appears whole or not at all. Resolves to its rows. */
   exportParquet(sql: string, file: string): Promise<number>;
   /** Views of the newest manifest again, if it is another one by now. */
   refresh(): Promise<void>;
   close(): Promise<void>;
 }
+
+export type {TypedFilter} from './query/filter.ts';
 
 export interface QuerySettings extends ReadSettings {
   /** Folders whose files a query may read too. */
@@ -111,6 +116,10 @@ class Session implements QuerySession {
       }
     }
     return {columns, batches: batches()};
+  }
+
+  check(filter: TypedFilter): Promise<void> {
+    return checkFilter(this.#reader.db, filter);
   }
 
   async exportParquet(sql: string, file: string): Promise<number> {

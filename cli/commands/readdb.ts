@@ -87,15 +87,16 @@ export const command = defineCommand({
         hint: 'See: crawl readdb --help',
       });
     const filter: RowFilter = options;
+    const typed = {table: 'crawldb', where: filter.where, regex: filter.regex};
     switch (mode) {
       case '--stats':
         await stats(options, context);
         return undefined;
       case '--dump':
-        await answerQuery(dumpSql(filter), options, context, 'readdb');
+        await answerQuery(dumpSql(filter), options, context, 'readdb', typed);
         return undefined;
       case '--top-n':
-        await answerQuery(topSql(options.topN!, options.minScore, filter), options, context, 'readdb');
+        await answerQuery(topSql(options.topN!, options.minScore, filter), options, context, 'readdb', typed);
         return undefined;
       case '--url':
         return one(options.url!, options, context);

@@ -38,7 +38,7 @@ export const command = defineCommand({
       mode === '--homepages'
         ? homepagesSql(filter)
         : hostsSql(filter, mode === '--hostnames' ? 'url_host_name' : '*');
-    await answerQuery(sql, options, context, 'readhostdb');
+    await answerQuery(sql, options, context, 'readhostdb', {table: 'hostdb', where});
     return undefined;
   },
 });
