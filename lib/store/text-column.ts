@@ -1,3 +1,4 @@
+import {ownCopy} from '../url/own-copy.ts';
 import {ByteColumn} from './byte-column.ts';
 import {
   type ColumnBuffer,
@@ -15,7 +16,7 @@ const trial = 1000;
 
 /**
  * A column of texts, many of which are equal: a dictionary and places in it, or PLAIN where that is not half as long.
- * Held as objects: each different text once.
+ * Held as objects: each different text once, in memory of its own, so that a URL keeps no page alive.
  */
 export class TextColumn implements ColumnBuffer {
   readonly #column: ColumnName;
@@ -91,7 +92,8 @@ export class TextColumn implements ColumnBuffer {
     let place = this.#known.get(text);
     if (place === undefined) {
       place = this.#known.size;
-      this.#known.set(text, place);
+      const own = ownCopy(text);
+      this.#known.set(own === text ? own : text, place); // a lone surrogate has no copy
       this.#dictionary.addText(text);
       if (place === this.#ends.length) this.#ends = longer(this.#ends);
       this.#ends[place] = this.#dictionary.used;
