@@ -61,7 +61,7 @@ export function answer(explanation: Explanation, now: number): string {
       return `Not fetched; the present scope rejects it (${because(scope.reason)}), so generate passes over it.`;
     if (row.reason !== null) return `Not fetched so far${why}; ${next}.`;
     return due <= now
-      ? `Not fetched yet: it is due, and ${notTaken(explanation)} (its score is ${short(row.score)}).`
+      ? `Not fetched yet: it is due, and ${lastTurn(explanation)} (its score is ${short(row.score)}).`
       : `Not fetched yet; ${next}.`;
   }
   if (row.status === 'duplicate') return `Fetched; its content equals that of ${row.duplicate_of}; ${next}.`;
@@ -82,12 +82,17 @@ function priorityText(parts: NonNullable<Explanation['priority']>): string {
   return `${short(total)} = ${terms.join(' + ')}`;
 }
 
-/** Why the newest generate did not take it. */
-function notTaken({passedOver}: Explanation): string {
-  const [newest] = passedOver;
-  return newest === undefined
+/** Why the newest generate did not take it, or what came of it where it did. */
+function lastTurn(explanation: Explanation): string {
+  const [passed] = explanation.passedOver;
+  const [taken] = explanation.selections;
+  if (taken !== undefined && (passed === undefined || taken.segment > passed.segment)) {
+    const outcome = outcomeIn(explanation, taken.segment);
+    return `${outcome[0]!.toLowerCase()}${outcome.slice(1)}`;
+  }
+  return passed === undefined
     ? 'no generate has selected it'
-    : `the generate of segment ${newest.segment} passed it over, ${passing(newest)}`;
+    : `the generate of segment ${passed.segment} passed it over, ${passing(passed)}`;
 }
 
 function passing({verdict, detail}: Explanation['passedOver'][number], why: Why = because): string {

@@ -1,5 +1,5 @@
 import type {Forecast} from '../lib/selection/selection.ts';
-import {bytes, count, counted, span, visible} from './words.ts';
+import {bytes, counted, span, visible} from './words.ts';
 
 /** A segment as the jobs that make fetchlists report it. */
 export interface ForecastSegment {
@@ -23,7 +23,7 @@ export function forecastLines({id, forecast}: ForecastSegment, now: number): str
     .slice(0, slowestShown)
     .map(({host, urls, duration_ms: ms}) => `${visible(host)} ${span(ms)} for ${counted(urls, 'URL')}`);
   return [
-    `forecast for ${id}: ${count(requests)} requests, ${bytes(size)}, ${bytes(disk_bytes)} on disk; begun now it ends in ${span(duration_ms)}, at ${end}`,
+    `forecast for ${id}: ${counted(requests, 'request')}, ${bytes(size)}, ${bytes(disk_bytes)} on disk; begun now it ends in ${span(duration_ms)}, at ${end}`,
     ...(hosts.length === 0 ? [] : [`longest: ${hosts.join(', ')}`]),
   ];
 }

@@ -83,6 +83,16 @@ test('a round by hand: what each command says, and that each may be repeated', a
   );
   assert.equal((await crawl(cwd, ['updatedb'])).code, 0);
   assert.match((await crawl(cwd, ['invertlinks'])).stderr, /linkdb: 4 links \(unchanged\)/);
+
+  const again = await crawl(cwd, ['generate', '--top-n', '1', '--where', `url = '${origin}/a'`]);
+  assert.match(again.stderr, /: 1 request, /);
+  const closed = again.stdout.trim();
+  assert.equal((await crawl(cwd, ['fetch', '--close', closed])).code, 0);
+  assert.equal((await crawl(cwd, ['updatedb'])).code, 0);
+  assert.match(
+    (await crawl(cwd, ['explain', `${origin}/a`])).stdout,
+    new RegExp(`Not fetched yet: it is due, and ended as skipped in segment ${closed}: closed`),
+  );
 });
 
 test('crawl run: from nothing to the end, then the questions that people ask', async (t) => {
