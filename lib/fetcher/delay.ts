@@ -190,11 +190,12 @@ export function withMinDelay(host: Politeness, minDelayMs: number): Politeness {
 
 /**
  * A host about which nothing is proven since `now`, as after a crash: it rests one full delay. A back-off or Retry-After
- * that was over before is no part of it.
+ * is no part of it: while one holds nothing is asked, so it ends when it would have; one that was over is not begun again.
  */
 export function rested(host: Politeness, now: number): Politeness {
-  const left = host.nextAllowed <= now ? {...host, backoffMs: 0, retryAfterMs: 0} : host;
-  return {...left, nextAllowed: Math.max(host.nextAllowed, now + delayOf(left).delayMs)};
+  const healthy = {...host, backoffMs: 0, retryAfterMs: 0};
+  const nextAllowed = Math.max(host.nextAllowed, now + delayOf(healthy).delayMs);
+  return {...(host.nextAllowed <= now ? healthy : host), nextAllowed};
 }
 
 /**

@@ -85,7 +85,9 @@ test('a fetch whose journal is sealed in pieces, stopped and taken up again, end
   await crawl.fetch();
   const urls = web.requests.map(({host, path}) => host + path);
   assert.equal(new Set(urls).size, urls.length, 'nothing is asked twice, robots.txt neither');
-  assert.deepEqual(await rowsOf(crawl), await rowsOf(whole.crawl));
+  const rows = await rowsOf(crawl);
+  assert.deepEqual(rows, await rowsOf(whole.crawl));
+  assert.ok(rows.some((row) => row.soft_404 === 'repeated'));
   assert.deepEqual(await payloadsOf(crawl), await payloadsOf(whole.crawl));
   const [counts] = await crawl.sql<{n: number; d: number}>(
     'SELECT count(*)::INTEGER AS n, count(DISTINCT content_sha256)::INTEGER AS d FROM content',
