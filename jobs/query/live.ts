@@ -4,7 +4,6 @@ import {systemCode} from '../../lib/errors.ts';
 import {fetch} from '../../lib/schema/fetch.ts';
 import type {Database} from '../../lib/store/duckdb.ts';
 import {createSql} from '../../lib/store/duckdb-append.ts';
-import {journalOutcomes} from '../../lib/store/journal-read.ts';
 import {journalFolder} from '../../lib/store/place.ts';
 import type {Snapshot} from '../../lib/store/store.ts';
 
@@ -33,6 +32,7 @@ export function unfinished(snapshot: Snapshot, only: readonly string[] = []): st
  */
 export async function fillLive(db: Database, dir: string, segments: readonly string[]): Promise<void> {
   await db.run(`TRUNCATE ${liveTable}`);
+  const {journalOutcomes} = await import('../../lib/store/journal-read.ts'); // with Arrow: most queries do without
   for (const segment of segments)
     for (const part of await partsOf(journalFolder(dir, segment)))
       for await (const rows of journalOutcomes(part)) await db.insert(liveTable, fetch.columns, rows);
