@@ -130,23 +130,30 @@ export function sitemapOutcome(report: RunReport): string {
   });
 }
 
-/** The one line of a round. */
+/** The one line of a round; of one in which no page came, with reasons. */
 export function roundLine(title: string, reports: readonly RunReport[]): string {
   const fetched = reports.filter(({job}) => job === 'fetch');
   const updated = reports.filter(({job}) => job === 'updatedb');
   const ms = reports.reduce((sum, {durationMs}) => sum + durationMs, 0);
   const segments = fetched.map(({plan}) => plan?.segment ?? '').join(' ');
+  const counters = sumOf(fetched);
+  const why = reasonList(sumOf(fetched, 'reasons'));
+  const brought = (counters.pages_fetched_total ?? 0) + (counters.pages_notmodified_total ?? 0) > 0;
   const texts = [
-    ...(fetched.length === 0 ? [] : [fetchOutcome({...fetched[0]!, counters: sumOf(fetched)})]),
+    ...(fetched.length === 0 ? [] : [fetchOutcome({...fetched[0]!, counters})]),
+    ...(brought || why === '' ? [] : [`reasons: ${why}`]),
     ...(updated.length === 0 ? [] : [updateOutcome({...updated[0]!, counters: sumOf(updated)})]),
   ];
   return `${title}${segments === '' ? '' : `, segment ${segments}`}: ${texts.join('; ') || 'nothing'} (${span(ms)})`;
 }
 
-export function sumOf(reports: readonly RunReport[]): Record<string, number> {
+export function sumOf(
+  reports: readonly RunReport[],
+  part: 'counters' | 'reasons' = 'counters',
+): Record<string, number> {
   const sum: Record<string, number> = {};
-  for (const {counters} of reports)
-    for (const [name, n] of Object.entries(counters)) sum[name] = (sum[name] ?? 0) + n;
+  for (const report of reports)
+    for (const [name, n] of Object.entries(report[part])) sum[name] = (sum[name] ?? 0) + n;
   return sum;
 }
 

@@ -1,14 +1,16 @@
 import {readPolicies} from '../../jobs/config/policies.ts';
 import {hostNameOf} from '../../jobs/host/name.ts';
-import {homepagesSql, hostsSql} from '../../jobs/read/hosts.ts';
+import {homepagesSql, hostsSql, unknownHostsSql} from '../../jobs/read/hosts.ts';
 import {defineCommand} from '../command.ts';
+import {exitCodes} from '../exit-codes.ts';
 import {oneMode} from '../modes.ts';
-import {answerQuery, readerOptions} from '../query-output.ts';
+import {outputPlace, readerOptions, withSession, writeQuery} from '../query-output.ts';
 
 export const command = defineCommand({
   name: 'readhostdb',
   summary: 'Read the hostdb: counts, politeness and robots.txt of hosts.',
-  details: 'Hosts with most URLs first. What of it decides whether a host may be asked now: crawl host HOST.',
+  details:
+    'Hosts with most URLs first. What of it decides whether a host may be asked now: crawl host HOST. Exit code 1 if one of the named hosts is not known.',
   examples: [
     ['crawl readhostdb --where "failures > 2" --hostnames', 'hosts that fail'],
     ['crawl readhostdb www.example.org --json', 'all that is known of one'],
@@ -38,7 +40,18 @@ export const command = defineCommand({
       mode === '--homepages'
         ? homepagesSql(filter)
         : hostsSql(filter, mode === '--hostnames' ? 'url_host_name' : '*');
-    await answerQuery(sql, options, context, 'readhostdb', {table: 'hostdb', where});
-    return undefined;
+    const place = outputPlace(options, context, 'readhostdb');
+    return withSession(options, place, context, async (session) => {
+      await session.check({table: 'hostdb', where});
+      await writeQuery(session, sql, place, context);
+      if (filter.hosts.length === 0) return undefined;
+      let unknown = 0;
+      for await (const rows of (await session.query(unknownHostsSql(filter.hosts))).batches)
+        for (const {name} of rows) {
+          context.say(`the crawl knows no host ${name}`);
+          unknown++;
+        }
+      return unknown === 0 ? undefined : exitCodes.failed;
+    });
   },
 });

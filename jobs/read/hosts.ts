@@ -23,6 +23,12 @@ export function hostsSql({hosts, where, topN}: HostFilter, columns: '*' | 'url_h
   return `SELECT ${columns} FROM hostdb${conditions} ORDER BY urls DESC NULLS LAST, url_host_name${topN === undefined ? '' : ` LIMIT ${topN}`}`;
 }
 
+/** Those of these names that the hostdb does not have, as `name`. */
+export function unknownHostsSql(hosts: readonly string[]): string {
+  const names = hosts.map((name) => `(${sqlString(name)})`).join(', ');
+  return `SELECT DISTINCT name FROM (VALUES ${names}) asked(name) ANTI JOIN hostdb ON url_host_name = name ORDER BY name`;
+}
+
 /** Home pages that were fetched: the root of a host, https before http. */
 export function homepagesSql(filter: HostFilter): string {
   return `SELECT url_host_name, max(url) AS url FROM crawldb

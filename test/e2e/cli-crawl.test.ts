@@ -105,6 +105,8 @@ test('crawl run: from nothing to the end, then the questions that people ask', a
   assert.match(ran.stderr, /round 1, segment \d{14}: 1 fetched; 4 new URLs, 1 updated/);
   assert.match(ran.stderr, /3 rounds done; nothing more to fetch now/);
   assert.equal((await crawl(dir, ['run'])).code, 3, 'nothing is due any more');
+  const refused = await crawl(cwd, ['run', '-C', 'refused', `${origin}/`, '--set', 'network.allow=::1/128']);
+  assert.match(refused.stderr, /round 1, segment \d{14}: 1 gone; reasons: address_refused 1; 1 updated/);
   writeFileSync(join(dir, 'STOP'), '');
   writeFileSync(join(dir, 'again.txt'), `${origin}/a\n`);
   const segment = (await crawl(dir, ['freegen', 'again.txt'])).stdout.trim();

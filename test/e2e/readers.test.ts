@@ -131,6 +131,8 @@ test('readers answer what Nutch’s readers answer, as tables and as data', asyn
     [['readseg', '20200101000000'], 2, /no segment 20200101000000/],
     [['readlinkdb', '--regex', 'x'], 2, /--regex goes with --dump/],
     [['readhostdb', 'a/b'], 2, /is no host/],
+    [['readhostdb', 'one.test', 'never.test'], 1, /^the crawl knows no host never.test\n$/],
+    [['readhostdb', 'one.test', '--where', 'urls < 0'], 0, /^$/],
   ] as const) {
     const outcome = await crawl([...words, '-C', dir, ...web.flags]);
     assert.equal(outcome.code, code, `${words.join(' ')}: ${outcome.stderr}`);
