@@ -11,7 +11,7 @@ import type {Reason} from '../lib/schema/reason.ts';
 import type {RefusalRow} from '../lib/schema/refusals.ts';
 import type {SeedRow} from '../lib/schema/seeds.ts';
 import type {ScopeVerdict} from '../lib/scope/scope.ts';
-import {finite, priorityJoins, weighed, weightsOf} from '../lib/score/score.ts';
+import {finite, priorityJoins, readsOtherHosts, weighed, weightsOf} from '../lib/score/score.ts';
 import type {SegmentInfo} from '../lib/store/manifest-types.ts';
 import {withQuarantine} from '../lib/traps/quarantine.ts';
 import {identify} from '../lib/url/keys.ts';
@@ -99,7 +99,8 @@ const newestRows = 10; // chosen: what a person reads; crawl sql has the rest
 export async function explain(input: string, settings: ReadSettings): Promise<Explanation> {
   const {policy, scope} = await readPolicies(settings.dir, settings.config);
   const {steps, result} = explainUrl(input, policy);
-  const hosts = 'reason' in result ? undefined : oneHost(identify(result.url).host_key);
+  const ofOne = !('reason' in result) && !readsOtherHosts(weightsOf(settings.config.score.weights));
+  const hosts = ofOne ? oneHost(identify(result.url).host_key) : undefined;
   const reader = await openReader({...settings, hosts});
   try {
     const common = {input, steps, openSegments: openSegmentsOf(reader)};

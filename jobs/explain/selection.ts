@@ -3,6 +3,7 @@ import {CrawlError} from '../../lib/errors.ts';
 import type {CrawlDatum} from '../../lib/schema/crawldb.ts';
 import type {Reason} from '../../lib/schema/reason.ts';
 import type {TableName} from '../../lib/schema/tables.ts';
+import {readsOtherHosts} from '../../lib/score/score.ts';
 import type {CutOff, Selection} from '../../lib/selection/selection.ts';
 import {type Database, openDatabase} from '../../lib/store/duckdb.ts';
 import type {FileRef} from '../../lib/store/manifest-types.ts';
@@ -77,7 +78,8 @@ async function evaluate(
     signal,
   });
   try {
-    await bindTables(db, present.store, files, {asViews: true, hosts: oneHost(page.host_key), whole: true});
+    const ofOne = readsOtherHosts(selection.weights) ? {} : {hosts: oneHost(page.host_key)};
+    await bindTables(db, present.store, files, {asViews: true, ...ofOne, whole: true});
     const picked = await present.tableFiles('fetchlist', selection.segments.slice(0, -1));
     const verdict = await judge(db, page, selection, picked, present);
     return {segment, time: new Date(selection.time), ...verdict, present: base === present};
@@ -105,13 +107,9 @@ async function judge(
   present: Snapshot,
 ): Promise<Verdict> {
   const {hosts, weights, time: now} = selection;
-  // The view has the rows of this host alone
-  const {due} = await prepareSelection(
-    db,
-    {now, rules: selection, hosts, weights},
-    'crawldb',
-    'SELECT DISTINCT host_key, url_host_name FROM crawldb',
-  );
+  const ofHost = `(SELECT * FROM crawldb WHERE host_key = ${page.host_key}::UBIGINT)`;
+  const named = `SELECT DISTINCT host_key, url_host_name FROM ${ofHost}`;
+  const {due} = await prepareSelection(db, {now, rules: selection, hosts, weights}, ofHost, named);
   const here = `host_key = ${page.host_key}::UBIGINT AND url_key = ${page.url_key}::UBIGINT`;
   const has = async (table: string) =>
     (await db.all(`SELECT 1 FROM ${table} WHERE ${here} LIMIT 1`)).length > 0;

@@ -23,6 +23,6 @@ export const opic: ScorePart = {
   ) s ON s.host_key = l.source_host_key AND s.url_key = l.source_url_key
   GROUP BY ALL
 ) cash ON cash.host_key = c.host_key AND cash.url_key = c.url_key`,
-    tables: ['linkdb'],
+    tables: ['linkdb', 'crawldb'],
   },
 };

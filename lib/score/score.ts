@@ -58,9 +58,14 @@ export function priorityJoins(weights: ScoreWeights): string {
     .join('\n');
 }
 
-/** Tables that the joins read, besides the crawldb. */
+/** Tables that the joins read. */
 export function priorityTables(weights: ScoreWeights): TableName[] {
   return [...new Set(weighed(weights).flatMap(({part}) => part.join?.tables ?? []))];
+}
+
+/** Whether the priority of one row asks for rows of other hosts: then a look-up of one host needs the whole crawldb. */
+export function readsOtherHosts(weights: ScoreWeights): boolean {
+  return priorityTables(weights).includes('crawldb');
 }
 
 /** A part's value as SQL; 0 where it is not finite. */
