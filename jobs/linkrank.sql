@@ -58,17 +58,22 @@ JOIN node s ON s.key_a = e.a_source AND s.key_b = e.b_source
 JOIN node t ON t.key_a = e.a_target AND t.key_b = e.b_target;
 
 -- step: page_name
--- URLs of pages: as the crawldb has them, else as a link to them does, else as one of their own.
+-- URLs of the pages of some hosts, from $first to $last: as the crawldb has them, else as a link to them does, else as
+-- one of their own.
 CREATE TABLE page_name AS
-WITH known AS (
-  SELECT n.key_a, n.key_b, c.url
-  FROM node n JOIN (SELECT host_key, url_key, url FROM crawldb) c ON c.host_key = n.key_a AND c.url_key = n.key_b
+WITH page AS (
+  SELECT key_a, key_b FROM node WHERE key_a BETWEEN $first AND $last
+), known AS (
+  SELECT p.key_a, p.key_b, c.url
+  FROM page p
+  JOIN (SELECT host_key, url_key, url FROM crawldb WHERE host_key BETWEEN $first AND $last) c
+  ON c.host_key = p.key_a AND c.url_key = p.key_b
 ), unknown AS (
-  SELECT n.* FROM node n ANTI JOIN (SELECT host_key, url_key FROM crawldb) c
-  ON c.host_key = n.key_a AND c.url_key = n.key_b
+  FROM page ANTI JOIN known USING (key_a, key_b)
 ), target AS (
   SELECT target_host_key AS key_a, target_url_key AS key_b, min(target_url) AS url
-  FROM linkdb SEMI JOIN unknown u ON u.key_a = target_host_key AND u.key_b = target_url_key
+  FROM (FROM linkdb WHERE target_host_key BETWEEN $first AND $last)
+  SEMI JOIN unknown u ON u.key_a = target_host_key AND u.key_b = target_url_key
   GROUP BY ALL
 ), source AS (
   SELECT source_host_key AS key_a, source_url_key AS key_b, min(source_url) AS url
@@ -84,6 +89,7 @@ SELECT
   'page' AS level, n.key_a AS host_key, n.key_b AS url_key, p.url AS name,
   r.rank, r.rank * $nodes AS score, r.inlinks, r.outlinks
 FROM node n JOIN ranked r ON r.id = n.rowid JOIN page_name p ON p.key_a = n.key_a AND p.key_b = n.key_b
+WHERE n.key_a BETWEEN $first AND $last
 ORDER BY host_key, url_key
 
 -- step: host_rows

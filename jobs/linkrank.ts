@@ -38,11 +38,16 @@ const sql = readSql(import.meta.url, './linkrank.sql', [
   'scored',
 ]);
 
+/** Chosen: with 10 million a limit of 1 GB did not suffice. */
+const namedAtOnce = 2e6;
+
 interface RankParams extends RankRules {
   readonly levels: readonly RankLevel[];
   readonly internal: boolean;
   readonly setScore: boolean;
   readonly revision: number;
+  /** Pages whose names are looked up at once. */
+  readonly namedAtOnce: number;
   readonly database: DatabaseParams;
 }
 
@@ -106,6 +111,7 @@ export const linkrank = defineJob({
       internal: options.internal,
       setScore: options.setScore,
       revision: nextRevision(snapshot),
+      namedAtOnce,
       database: databaseParams(config),
     };
     const rows = await snapshot.files('crawldb');
@@ -153,17 +159,13 @@ async function rankAll(task: Task, ctx: TaskContext): Promise<TaskResult> {
       const {facts, ranks} = await rankLevel(db, ctx, level, params);
       levels.push(facts);
       await keepRanks(db, ranks);
-      if (level === 'page') await db.run(sql.page_name);
-      const rows = {page: sql.page_rows, host: sql.host_rows, domain: sql.domain_rows}[level];
-      const file = await ctx.store.create(linkrankTable, 'linkdb/linkrank');
-      files.push(await db.copy(rows, {nodes: facts.nodes}, file));
+      files.push(...(await writeRanks(db, ctx, facts, params)));
       if (level === 'page' && params.setScore) {
         await db.run(sql.scored, {nodes: facts.nodes});
         files.push(...(await writeRows(db, ctx, params.revision)));
         files.push(await writeStatistics(db, ctx, params.revision));
       }
       await db.run(`DROP TABLE ranked; DROP TABLE node; DROP ${level === 'page' ? 'VIEW' : 'TABLE'} edge;`);
-      if (level === 'page') await db.run('DROP TABLE page_name');
     }
     const scored = files.filter(({table}) => table === 'crawldb').reduce((sum, {rows}) => sum + rows, 0);
     return {
@@ -236,6 +238,36 @@ async function rankLevel(
   const deadEnds = outlinks.reduce((sum, n) => sum + (n === 0 ? 1 : 0), 0);
   const facts = {level, nodes, links, deadEnds, ...ended};
   return {facts, ranks: {facts, ranks, outlinks, inlinks: (node) => starts[node + 1]! - starts[node]!}};
+}
+
+/** A file of the level's ranks; of many pages one for each range of hosts. */
+async function writeRanks(
+  db: Database,
+  ctx: TaskContext,
+  {level, nodes}: LevelFacts,
+  {namedAtOnce}: RankParams,
+): Promise<FileRef[]> {
+  const create = () => ctx.store.create(linkrankTable, 'linkdb/linkrank');
+  if (level !== 'page') {
+    const rows = level === 'host' ? sql.host_rows : sql.domain_rows;
+    return [await db.copy(rows, {nodes}, await create())];
+  }
+  const files: FileRef[] = [];
+  for (const hosts of hostRanges(Math.ceil(nodes / namedAtOnce))) {
+    await db.run(sql.page_name, hosts);
+    files.push(await db.copy(sql.page_rows, {nodes, ...hosts}, await create()));
+    await db.run('DROP TABLE page_name');
+  }
+  return files;
+}
+
+/** The keys of all hosts in `count` equal ranges; 1 at least. */
+function hostRanges(count: number): {first: bigint; last: bigint}[] {
+  const ranges = BigInt(Math.max(count, 1));
+  return Array.from({length: Number(ranges)}, (_, at) => ({
+    first: (2n ** 64n * BigInt(at)) / ranges,
+    last: (2n ** 64n * BigInt(at + 1)) / ranges - 1n,
+  }));
 }
 
 /** Rows given to DuckDB at a time. */

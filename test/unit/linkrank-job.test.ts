@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import {readFile} from 'node:fs/promises';
 import {test} from 'node:test';
+import {inject} from '../../jobs/inject.ts';
 import {linkrank} from '../../jobs/linkrank.ts';
 import {newRow} from '../../lib/crawldb/row.ts';
 import {graphBuilder} from '../../lib/rank/graph-builder.ts';
@@ -136,6 +137,34 @@ const small: Links = [
   ['http://b.one.test/', 'http://two.test/'],
   ['http://two.test/', 'http://two.test/'],
 ];
+
+test('pages are named some hosts at a time: the rows are those of all at once', async (t) => {
+  const crawl = await jobHarness(t);
+  await put(crawl, small);
+  await crawl.run(inject, {...defaultOptions(inject), urls: ['http://b.one.test/']});
+  const rows = () => crawl.sql(`FROM linkrank WHERE level = 'page' ORDER BY host_key, url_key`);
+  await crawl.run(linkrank, options);
+  const atOnce = await rows();
+  assert.equal(atOnce.length, 4);
+  const oneByOne: typeof linkrank = {
+    ...linkrank,
+    async plan(given, effects) {
+      const plan = await linkrank.plan(given, effects);
+      return (
+        plan && {
+          ...plan,
+          tasks: plan.tasks.map((task) => ({...task, params: {...task.params, namedAtOnce: 1}})),
+        }
+      );
+    },
+  };
+  await crawl.run(oneByOne, options);
+  assert.deepEqual(await rows(), atOnce);
+  assert.ok(
+    (await (await crawl.head()).files('linkrank')).length > 3,
+    'a file for each range of hosts, and two levels',
+  );
+});
 
 test('hosts and domains are ranked by their own graphs; links within a host can be left out', async (t) => {
   const crawl = await jobHarness(t);
