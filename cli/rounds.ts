@@ -130,6 +130,12 @@ export function sitemapOutcome(report: RunReport): string {
   });
 }
 
+/** Whether an inject was given seeds, and all of them were rejected. */
+export function nothingAccepted(report: Pick<RunReport, 'job' | 'counters'>): boolean {
+  const read = counterOf(report, 'seeds_read_total');
+  return report.job === 'inject' && read > 0 && counterOf(report, 'seeds_rejected_total') === read;
+}
+
 /** The one line of a round; of one in which no page came, with reasons. */
 export function roundLine(title: string, reports: readonly RunReport[]): string {
   const fetched = reports.filter(({job}) => job === 'fetch');

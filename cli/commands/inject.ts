@@ -2,7 +2,9 @@ import {resolve} from 'node:path';
 import {inject} from '../../jobs/inject.ts';
 import {closing, counterOf, parts, reasonList} from '../closing.ts';
 import {defineCommand} from '../command.ts';
+import {exitCodes} from '../exit-codes.ts';
 import {close, dryRun, dryRunOption, without} from '../job-command.ts';
+import {nothingAccepted} from '../rounds.ts';
 import {counted} from '../words.ts';
 
 export const command = defineCommand({
@@ -11,6 +13,7 @@ export const command = defineCommand({
   details: [
     'A line of a list is a URL, then tab and key=value pairs: score, interval, fixed_interval, tag, group, scope;',
     'other keys become metadata. Blank lines and lines that begin with # say nothing. Known URLs stay as they are.',
+    'A rejected line is kept with its reason, and the others are injected; exit code 1 if all were rejected.',
   ].join('\n'),
   examples: [
     ['crawl inject seeds.txt more.txt.gz', 'lists, plain or gzip'],
@@ -55,7 +58,7 @@ export const command = defineCommand({
           ]
         : []),
     ]);
-    return undefined;
+    return nothingAccepted(report) ? exitCodes.failed : undefined;
   },
 });
 

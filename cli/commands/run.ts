@@ -7,7 +7,7 @@ import {generate} from '../../jobs/generate.ts';
 import {inject} from '../../jobs/inject.ts';
 import type {RunReport} from '../../jobs/runner/run-job.ts';
 import {CrawlError, systemCode} from '../../lib/errors.ts';
-import {counterOf} from '../closing.ts';
+import {counterOf, reasonList} from '../closing.ts';
 import {type CommandContext, defineCommand} from '../command.ts';
 import {type ExitCode, exitCodes} from '../exit-codes.ts';
 import {nextStep} from '../next-step.ts';
@@ -19,6 +19,7 @@ import {
   fetchSegment,
   fetchStop,
   invertSegments,
+  nothingAccepted,
   parseSegments,
   roundLine,
   segmentsToFetch,
@@ -39,7 +40,7 @@ export const command = defineCommand({
   details: [
     'First ends a round that was left unfinished, then injects the URLs. Goes on until no URL is due, --rounds are',
     `done, a file ${stopFile} is in the crawl folder, or a signal comes. With -C DIR and URLs it makes the crawl if need be.`,
-    'Exit code 3 if no round did anything, 5 if the stop file or a nearly full disk ended it.',
+    'Exit code 1 if no URL given can be crawled, 3 if no round did anything, 5 if the stop file or a nearly full disk ended it.',
   ].join('\n'),
   examples: [
     [
@@ -71,6 +72,10 @@ export const command = defineCommand({
     let allDone = false;
     if (positionals.length > 0) {
       const report = await context.runJob(inject, {...defaultOptions(inject), urls: positionals}, terse);
+      if (nothingAccepted(report)) {
+        context.say(`none of the URLs can be crawled: ${reasonList(report.reasons)}`);
+        return exitCodes.failed;
+      }
       context.say(`injected ${counted(report.counters.seeds_added_total ?? 0, 'URL')}`);
     }
     for (

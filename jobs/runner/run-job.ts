@@ -32,7 +32,7 @@ export interface RunJobSettings {
 }
 
 /** What the tasks of a run ended with, before its commit. */
-export interface EndedTasks extends Pick<RunReport, 'job' | 'reasons' | 'facts'> {}
+export interface EndedTasks extends Pick<RunReport, 'job' | 'counters' | 'reasons' | 'facts'> {}
 
 export interface RunReport {
   readonly run: string;
@@ -130,7 +130,7 @@ async function runPlan<O extends OptionDeclarations>(
     finished_time: new Date(effects.now()),
     duration_ms: effects.monotonic() - context.started,
     cpu_ms: (cpu.user + cpu.system) / 1000,
-    exit_code: context.exitCode?.({job: job.name, reasons, facts}) ?? 0,
+    exit_code: context.exitCode?.({job: job.name, counters, reasons, facts}) ?? 0,
     tasks: results.length,
     counters: JSON.stringify(counters),
     reasons: JSON.stringify(reasons),

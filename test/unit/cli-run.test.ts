@@ -55,6 +55,31 @@ test('an error of a job’s own check of its options names the help of the comma
   assert.match(stderr, /exclude each other\n {2}See: crawl inject --help/);
 });
 
+test('seeds of which none can be taken are a failure, and kept with their reasons', async (t) => {
+  const cwd = temporaryFolder(t);
+  await crawl(cwd, ['init']);
+  const none = await crawl(cwd, ['inject', 'http://[::bad', 'https:///']);
+  assert.equal(none.code, 1);
+  assert.match(none.stderr, /2 seeds: 2 rejected[\s\S]*rejected: url_invalid 2/);
+  assert.equal((await crawl(cwd, ['inject', 'http://[::bad', 'https://a.org/'])).code, 0, 'one was taken');
+  assert.equal((await crawl(cwd, ['inject', 'https://a.org/'])).code, 0, 'known already');
+  assert.equal(
+    (await crawl(cwd, ['inject', '-'], {stdin: '# no line\n'})).code,
+    0,
+    'an empty list is no mistake',
+  );
+  const run = await crawl(cwd, ['run', 'foo bar', '--contact', 'a@example.org']);
+  assert.equal(run.code, 1);
+  assert.match(run.stderr, /none of the URLs can be crawled: url_invalid 1/);
+  const {stdout} = await crawl(cwd, [
+    'sql',
+    '--format',
+    'csv',
+    "SELECT exit_code, count(*) AS n FROM runs WHERE job = 'inject' GROUP BY ALL ORDER BY ALL",
+  ]);
+  assert.equal(stdout, 'exit_code,n\n0,3\n1,2\n');
+});
+
 for (const [argv, message] of usageErrors)
   test(`usage: crawl ${argv.join(' ')}`, async (t) => {
     const cwd = temporaryFolder(t);
