@@ -242,13 +242,12 @@ export class Fetcher {
     const index = this.work.queues.take(host.queue, now);
     if (item.robotsOrigin !== null) this.work.robots.setAsked(item.robotsOrigin, host.hostKey, 'sent');
     this.#sentInARow++;
-    this.#rate.sent(now);
-    host.rate?.sent(now);
     this.#settings.shared?.visits.asks(host);
     this.work.tally.asked(item.kind);
-    const {request, conditional, typeRefused} = this.#requests.make(item, host.rate);
+    const {request, conditional, typeRefused, ended: cameIn} = this.#requests.make(item, host.rate);
     const sent = this.now();
     const ended = this.#settings.client.exchange(request).then((exchange) => {
+      cameIn();
       const facts = {host, index, item, sent, ended: this.now(), exchange};
       const done = {...facts, conditional, typeRefused: typeRefused()};
       const {notDue} = this.#settings;

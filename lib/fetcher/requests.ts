@@ -13,7 +13,12 @@ export interface ItemRequest {
   readonly conditional: boolean;
   /** Media type that was refused before its body was read; null: none. */
   typeRefused(): string | null;
+  /** The answer is in. */
+  ended(): void;
 }
+
+const firstExpected = 65_536; // chosen: of a page's payload, until the first has come; what is on its way without being read
+const pagesInMean = 100; // chosen: as many recent payloads tell what the next will bring
 
 /** Makes the requests of a fetch. */
 export class RequestMaker {
@@ -22,6 +27,9 @@ export class RequestMaker {
   readonly #headers: readonly (readonly [string, string])[];
   readonly #rate: RateLimit;
   readonly #now: () => number;
+  /** Mean payload of the last answers; robots.txt, which comes first and is small, is left out. */
+  #meanBytes = firstExpected;
+  #answers = 0;
 
   constructor(
     {config, scope}: Pick<FetcherSettings, 'config' | 'scope'>,
@@ -39,7 +47,7 @@ export class RequestMaker {
     ];
   }
 
-  /** @param rate limits of the host alone */
+  /** The request, which is sent at once and counted in the limits. @param rate limits of the host alone */
   make(item: WorkItem, rate: RateLimit | null): ItemRequest {
     const conditional = item.held !== null && this.#config.fetch.conditional ? conditions(item) : [];
     let refused: string | null = null;
@@ -49,17 +57,21 @@ export class RequestMaker {
       refused = type;
       return false;
     };
+    const limits = rate === null ? [this.#rate] : [this.#rate, rate];
+    const {expected, pace, ended} = this.#pacing(item.kind === 'robots', limits);
+    for (const limit of limits) limit.sent(this.#now(), expected);
     const checksType = this.#config.scope.reject_types.length > 0 && item.kind !== 'robots';
     return {
       request: {
         url: item.url,
         headers: conditional.length === 0 ? this.#headers : [...this.#headers, ...conditional],
         maxBody: this.#maxBodyOf(item),
-        ...this.#paceOf(rate),
+        ...(limits.some(({pacesBytes}) => pacesBytes) ? {pace} : {}),
         ...(checksType ? {wantBody} : {}),
       },
       conditional: conditional.length > 0,
       typeRefused: () => refused,
+      ended,
     };
   }
 
@@ -71,13 +83,28 @@ export class RequestMaker {
   }
 
   /** Bodies are read as fast as fetch.max_bandwidth and the host's own limit let them be. */
-  #paceOf(rate: RateLimit | null): Pick<HttpRequest, 'pace'> {
-    if (!this.#rate.pacesBytes && !rate?.pacesBytes) return {};
-    const pace = (bytes: number) => {
+  #pacing(isRobots: boolean, limits: readonly RateLimit[]) {
+    const expected = isRobots ? 0 : this.#meanBytes;
+    let came = 0;
+    const pace = (bytes: number): number => {
       const now = this.#now();
-      return Math.max(this.#rate.received(now, bytes), rate?.received(now, bytes) ?? 0);
+      const before = came;
+      came += bytes;
+      const more = Math.max(came - expected, 0) - Math.max(before - expected, 0);
+      let restMs = 0;
+      for (const limit of limits) {
+        limit.expectMore(now, more);
+        restMs = Math.max(restMs, limit.received(now, bytes));
+      }
+      return restMs;
     };
-    return {pace};
+    const ended = () => {
+      for (const limit of limits) limit.expectMore(this.#now(), Math.min(came - expected, 0));
+      if (isRobots) return;
+      this.#answers = Math.min(this.#answers + 1, pagesInMean);
+      this.#meanBytes += (came - this.#meanBytes) / this.#answers;
+    };
+    return {expected, pace, ended};
   }
 }
 

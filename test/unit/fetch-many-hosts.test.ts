@@ -50,6 +50,25 @@ test('rates over all hosts are held within five percent over any ten seconds', a
   assert.ok(bytes <= 2_100_000 && bytes >= 1_900_000, `${bytes}`);
 });
 
+test('what is on its way counts too: requests are sent as fast as the line may bring their answers, from the first on', async () => {
+  const list = Array.from({length: 300}, (_, index) => urls(`h${index}.test${index}`, 4)).flat();
+  const body = 'x'.repeat(30_000);
+  const sim = await simulate({
+    list,
+    web: (url) => (url.endsWith('robots.txt') ? undefined : {status: 200, body, tookMs: 500}),
+    config: configOf({'fetch.max_bandwidth': '600kB/s', 'politeness.latency_factor': '0'}),
+    addresses: (url) => [new URL(url).hostname],
+  });
+  // As a small body comes: all of it, half a second after its request, however long we take to read it.
+  const comes = sim.requests.filter(({url}) => !url.endsWith('txt')).map(({start}) => start + 500);
+  const most = Math.max(
+    ...comes.map((from) => comes.filter((time) => time >= from && time < from + 10_000).length),
+  );
+  assert.equal(comes.length, 1200);
+  assert.ok(most * 30_000 <= 6_300_000, `${most * 30_000} of 6,000,000 bytes in ten seconds`);
+  assert.ok(sim.durationMs <= 66_000, `${sim.durationMs} ms, of which 60,000 for the bytes`);
+});
+
 test('two thousand hosts of skewed sizes end when the longest of them does', async () => {
   const sizes = Array.from({length: 2000}, (_, index) => Math.max(1, Math.round(60 / (1 + index / 40))));
   const took = (index: number) => 20 + ((index * 37) % 60);
