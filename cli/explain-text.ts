@@ -1,7 +1,7 @@
 import type {Explanation} from '../jobs/explain.ts';
 import {type Reason, reasonFacts, reasonNames} from '../lib/schema/reason.ts';
 import {reasonList} from './closing.ts';
-import {ruleText} from './host-text.ts';
+import {delayText, ruleText} from './host-text.ts';
 import {stageOf} from './next-step.ts';
 import type {Output} from './output.ts';
 import {bytes, count, counted, span, visible} from './words.ts';
@@ -269,10 +269,13 @@ function hostText(
     lines.push(
       `${stats.url_host_name}: ${counted(stats.urls, 'known URL')}, ${counted(stats.pages_fetched, 'page')} fetched, ${bytes(stats.body_bytes)}`,
     );
-  if (state)
-    lines.push(
-      `may be asked ${state.next_allowed_time.getTime() <= now ? 'now' : at(state.next_allowed_time)}; delay ${span(state.delay_ms)} by ${state.delay_term}${state.failures > 0 ? `; ${counted(state.failures, 'failure')} in a row, last ${state.last_reason}` : ''}`,
-    );
+  if (state) {
+    const asked = state.next_allowed_time.getTime() <= now ? 'now' : at(state.next_allowed_time);
+    const trouble =
+      state.failures > 0 ? `; ${counted(state.failures, 'failure')} in a row, last ${state.last_reason}` : '';
+    lines.push(`may be asked ${asked}; delay ${span(state.delay_ms)} by ${state.delay_term}${trouble}`);
+    lines.push(`the longest of: ${delayText(state, state.delay_term)}`);
+  }
   for (const rule of rules) lines.push(`rule by hand, ${rule.url_host_name}: ${ruleText(rule)}`);
   return lines;
 }

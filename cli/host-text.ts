@@ -1,7 +1,7 @@
 import type {GroupDescription, HostDescription} from '../jobs/host/describe.ts';
 import type {HostRuleText} from '../jobs/host-rules.ts';
 import {hoursOf, openFrom} from '../lib/fetcher/hours.ts';
-import {delayTerms} from '../lib/schema/hostdb.ts';
+import {type DelayTerm, delayTerms} from '../lib/schema/hostdb.ts';
 import type {Output} from './output.ts';
 import {bytes, count, counted, span, visible} from './words.ts';
 
@@ -114,14 +114,19 @@ function politenessText({state, delay}: HostDescription, at: (time: Date) => str
     state.dns_failures === 0 ? '' : `, ${counted(state.dns_failures, 'look-up')} failed in a row`;
   return [
     `next request ${at(delay.next_allowed_time)}${last}`,
-    `delay ${span(delay.delay_ms)}, the longest of: ${delayTerms
-      .map((term) => `${term} ${span(terms[`${term}_ms`])}${term === delay.delay_term ? ' ←' : ''}`)
-      .join(', ')}`,
+    `delay ${span(delay.delay_ms)}, the longest of: ${delayText(terms, delay.delay_term)}`,
     state.failures === 0
       ? `no failure since the last good answer${lookups}`
       : `${counted(state.failures, 'failure')} in a row, last ${state.last_reason ?? 'unknown'}${lookups}`,
     `${counted(state.requests, 'request')} ever, robots.txt and hops included; state of segment ${state.updated_segment}`,
   ];
+}
+
+/** Every term of a delay, the one that won marked. */
+export function delayText(terms: Readonly<Record<`${DelayTerm}_ms`, number>>, won: DelayTerm): string {
+  return delayTerms
+    .map((term) => `${term} ${span(terms[`${term}_ms`])}${term === won ? ' ←' : ''}`)
+    .join(', ');
 }
 
 function robotsText(robots: HostDescription['robots'][number], at: (time: Date) => string): string {

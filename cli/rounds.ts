@@ -1,11 +1,12 @@
 import type {Job} from '../jobs/job.ts';
 import {readSnapshot} from '../jobs/read/crawl.ts';
 import type {RunReport} from '../jobs/runner/run-job.ts';
+import {type HostReason, mostOf} from '../lib/fetcher/host-reasons.ts';
 import {defaultValue} from '../lib/kinds.ts';
 import type {OptionDeclarations, OptionValues} from '../lib/options.ts';
 import {closing, counterOf, parts, reasonList, stepClosing} from './closing.ts';
 import type {CommandContext, JobSettings} from './command.ts';
-import {bytes, counted, span} from './words.ts';
+import {bytes, count, counted, span, visible} from './words.ts';
 
 /** Steps of a round as several commands need them: each takes the segments that want it, and says which. */
 
@@ -71,11 +72,20 @@ export function fetchClosing(report: RunReport, goesOn = false): string[] {
     (goesOn ? stepClosing : closing)(report, `segment ${plan?.segment}: ${fetchOutcome(report)}`),
     ...(saved > 0 ? [`not stored again: ${bytes(saved)} that the crawl has already`] : []),
     ...(why === '' ? [] : [`reasons: ${why}`]),
+    ...hostLine(report),
     ...(stop === 'disk'
       ? ['stopped: less free space than storage.min_free; the next fetch goes on from here']
       : []),
     ...(stop === 'window' ? ['stopped: the window has ended; what was not asked is due again'] : []),
   ];
+}
+
+/** The hosts behind the reasons. */
+function hostLine({facts}: Pick<RunReport, 'facts'>): string[] {
+  const hosts = mostOf(facts.flatMap((fact) => (fact.hosts ?? []) as HostReason[])); // of fetch tasks, as made there
+  if (hosts.length === 0) return [];
+  const named = hosts.map(({host, reason, urls}) => `${visible(host)} ${count(urls)} ${reason}`);
+  return [`most of them: ${named.join(', ')}`];
 }
 
 export function parseClosing(report: RunReport): string {

@@ -20,6 +20,7 @@ export function statusText(
   );
   const summary = summaryText(manifest.summary);
   if (summary !== '') lines.push(`crawldb   ${summary}`);
+  if (status.hosts.asked > 0) lines.push(`hosts     ${hostsText(status.hosts, now)}`);
 
   const open = segments.filter(({applied}) => applied === undefined);
   const newest = segments.slice(-shownSegments);
@@ -76,6 +77,18 @@ export function statusText(
       : `next: wait for ${busy.command} (pid ${busy.pid})`,
   );
   return `${lines.join('\n')}\n`;
+}
+
+/** `13 asked; 3 rest, the longest for 24 h: 2 by retry_after, 1 by backoff`. */
+function hostsText({asked, resting, until}: CrawlStatus['hosts'], now: number): string {
+  const all = Object.values(resting).reduce((sum, n) => sum + n, 0);
+  if (until === null) return `${count(asked)} asked, all may be asked again`;
+  return `${count(asked)} asked; ${count(all)} rest, the longest for ${span(until.getTime() - now)}: ${Object.entries(
+    resting,
+  )
+    .sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1))
+    .map(([term, n]) => `${count(n)} by ${term}`)
+    .join(', ')}`;
 }
 
 /** `2 URLs of 1 host: 1 unfetched, 1 fetched`; further counts, by name, behind. */

@@ -1,13 +1,24 @@
 import {readdir} from 'node:fs/promises';
 import {join} from 'node:path';
 import {systemCode} from '../lib/errors.ts';
+import {type DelayTerm, hoststate} from '../lib/schema/hostdb.ts';
 import {type RunRow, runs} from '../lib/schema/runs.ts';
 import {type LockOwner, lockHolder} from '../lib/store/lock.ts';
 import type {Manifest, SegmentInfo} from '../lib/store/manifest-types.ts';
-import {readTable} from '../lib/store/parquet-read.ts';
+import {readTable, TableReader} from '../lib/store/parquet-read.ts';
+import type {Snapshot} from '../lib/store/store.ts';
 import {readSnapshot} from './read/crawl.ts';
 
 export type {Manifest, SegmentInfo} from '../lib/store/manifest-types.ts';
+
+/** Hosts that were asked, and those that may not be asked yet. */
+export interface HostsAtRest {
+  readonly asked: number;
+  /** By the term that sets their delay. */
+  readonly resting: Readonly<Partial<Record<DelayTerm, number>>>;
+  /** When the last of them may be asked again. */
+  readonly until: Date | null;
+}
 
 /** What `crawl status` shows. All of it comes from the manifest and a few small files, so it is there at once. */
 export interface CrawlStatus {
@@ -20,6 +31,7 @@ export interface CrawlStatus {
     readonly captures: number;
     readonly bytes: number;
   })[];
+  readonly hosts: HostsAtRest;
   /** Locks that living processes hold. */
   readonly locks: readonly LockOwner[];
   /** Newest last. */
@@ -30,6 +42,7 @@ export interface CrawlStatus {
 }
 
 /**
+ * @param now ms since the epoch
  * @param asOf number of a manifest; the newest if absent
  * @param lastRuns runs to show, at most
  */
@@ -37,6 +50,7 @@ export async function crawlStatus(
   dir: string,
   asOf: number | undefined,
   lastRuns: number,
+  now: number,
 ): Promise<CrawlStatus> {
   const snapshot = await readSnapshot(dir, asOf);
   const {manifest} = snapshot;
@@ -56,7 +70,34 @@ export async function crawlStatus(
   for (const file of (await snapshot.files('runs')).slice(-lastRuns))
     for await (const batch of readTable(runs, snapshot.store.path(file), {columns})) rows.push(...batch);
   rows.sort((a, b) => a.finished_time.getTime() - b.finished_time.getTime());
-  return {dir, manifest, bytes, segments, locks: await heldLocks(dir), runs: rows.slice(-lastRuns)};
+  const [hosts, locks] = [await hostsAtRest(snapshot, now), await heldLocks(dir)];
+  return {dir, manifest, bytes, segments, hosts, locks, runs: rows.slice(-lastRuns)};
+}
+
+async function hostsAtRest(snapshot: Snapshot, now: number): Promise<HostsAtRest> {
+  const resting: Partial<Record<DelayTerm, number>> = {};
+  let asked = 0;
+  let until: Date | null = null;
+  for (const file of await snapshot.files('hoststate')) {
+    const reader = await TableReader.open(hoststate, snapshot.store.path(file));
+    try {
+      for (const {index, rows} of reader.groups) {
+        asked += rows;
+        const times = await reader.rows(index, {columns: ['next_allowed_time']});
+        if (!times.some(({next_allowed_time: time}) => time.getTime() > now)) continue;
+        const terms = await reader.rows(index, {columns: ['delay_term']});
+        for (const [at, {next_allowed_time: time}] of times.entries()) {
+          if (time.getTime() <= now) continue;
+          const term = terms[at]!.delay_term;
+          resting[term] = (resting[term] ?? 0) + 1;
+          if (until === null || time > until) until = time;
+        }
+      }
+    } finally {
+      reader.close();
+    }
+  }
+  return {asked, resting, until};
 }
 
 /** Owners of the locks in the folder, the dead left out. */

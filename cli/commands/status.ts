@@ -15,8 +15,8 @@ export const command = defineCommand({
   positionals: [],
   async run({options}, context) {
     const {dir} = await context.crawl();
-    const status = await crawlStatus(dir, options.asOf, options.runs);
-    const {manifest, segments, locks, runs, bytes} = status;
+    const status = await crawlStatus(dir, options.asOf, options.runs, context.effects.now());
+    const {manifest, segments, hosts, locks, runs, bytes} = status;
     if (context.globals.json)
       await context.out.line(
         JSON.stringify({
@@ -26,6 +26,7 @@ export const command = defineCommand({
           bytes,
           summary: manifest.summary,
           segments: segments.map((segment) => ({...segment, stage: stageOf(segment)})),
+          hosts: jsonValue(hosts),
           locks,
           runs: jsonValue(runs),
           next: nextStep(manifest),

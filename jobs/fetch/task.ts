@@ -60,10 +60,10 @@ async function fetchPartition(
   const sealer = await FetchSealer.open(folder, task, params, ctx);
   try {
     const {end, work} = await fetchIntoJournal(task, params, ctx, {folder, sealer, shared});
-    const {counters, reasons, stopped} = end;
+    const {counters, reasons, stopped, hosts} = end;
     if (stopped !== null) {
       ctx.log('info', 'fetch_paused', {segment, because: stopped, done: work.worklist.done});
-      return {files: [], counters, reasons, facts: {stopped}};
+      return {files: [], counters, reasons, facts: {stopped, hosts}};
     }
     const sealed = await sealer.finish(work);
     crashPoint('journal_sealed');
@@ -77,7 +77,7 @@ async function fetchPartition(
         journal_rows_lost_total: sealed.lost,
       },
       reasons,
-      facts: {stopped: null},
+      facts: {stopped: null, hosts},
     };
   } finally {
     await sealer.close();

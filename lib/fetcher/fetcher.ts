@@ -14,6 +14,7 @@ import {CrawlError} from '../errors.ts';
 import type {Reason} from '../schema/reason.ts';
 import {HostAddresses} from './addresses.ts';
 import {delayOf} from './delay.ts';
+import {mostOf, reasonsOf} from './host-reasons.ts';
 import {type FetchHost, originOf} from './hosts.ts';
 import {type Hours, openFrom, parseHours} from './hours.ts';
 import {failedOnTheWay, OutageWatch} from './outage.ts';
@@ -112,7 +113,8 @@ export class Fetcher {
     this.#reporter.report(this.#standing(this.now()), true);
     const {counters, reasons} = this.work.tally;
     const interrupted = this.#interrupted || this.#sentAgain.size > 0;
-    return {stopped: this.#stop, interrupted, counters, reasons};
+    const hosts = mostOf(reasonsOf(this.work.hosts));
+    return {stopped: this.#stop, interrupted, counters, reasons, hosts};
   }
 
   /** Gives turns until there is nothing to do, or no time to do it. @returns why what is left ends */

@@ -5,6 +5,7 @@
  */
 import type {Config} from '../config/settings.ts';
 import type {HostStateRow} from '../schema/hostdb.ts';
+import type {Reason} from '../schema/reason.ts';
 import {registeredDomain} from '../url/host.ts';
 import {
   type Answer,
@@ -34,6 +35,8 @@ export interface FetchHost {
   storedEnd: number | null;
   /** Successful pages ever, for budget.max_pages_per_host. */
   pages: number;
+  /** Its URLs of the fetchlist that ended with a reason; null: none. */
+  reasons: Partial<Record<Reason, number>> | null;
   /** Failures in a row within this fetch. */
   failuresHere: number;
   /** Something was asked of it, so its state is to be written. */
@@ -105,6 +108,7 @@ export class FetchHosts {
       politeness: unasked(minDelay(this.#config, null, false)),
       storedEnd: null,
       pages: 0,
+      reasons: null,
       failuresHere: 0,
       changed: false,
       resolved: false,

@@ -52,8 +52,8 @@ export class Replay {
     const outcome = {status: capture.status, reason: capture.reason};
     if (wasAsked(capture)) {
       tally.asked(kind);
-      tally.answered(kind, outcome, capture.content_length ?? 0);
-    } else tally.unasked(kind, outcome);
+      tally.answered(host, kind, outcome, capture.content_length ?? 0);
+    } else tally.unasked(host, kind, outcome);
     this.takePoliteness(capture, now);
     if (kind === 'robots') {
       this.#robots(capture, payload);

@@ -6,6 +6,7 @@ import type {Capture} from '../schema/fetch.ts';
 import type {Reason} from '../schema/reason.ts';
 import type {Scope, Stay} from '../scope/scope.ts';
 import type {UrlPolicy} from '../url/normalize.ts';
+import type {HostReason} from './host-reasons.ts';
 import type {HostRule} from './host-rules.ts';
 import type {SharedLimits} from './shared.ts';
 
@@ -62,4 +63,6 @@ export interface FetchEnd {
   readonly interrupted: boolean;
   readonly counters: Counters;
   readonly reasons: Partial<Record<Reason, number>>;
+  /** The hosts at which most URLs ended with a reason. */
+  readonly hosts: readonly HostReason[];
 }

@@ -64,6 +64,6 @@ export class FetchState {
     const time = Math.round(this.now());
     const {segment, sink} = this.settings;
     sink.append(unaskedCapture({segment, item, host, outcome, detail, time}), null);
-    this.tally.unasked(item.kind, outcome);
+    this.tally.unasked(host, item.kind, outcome);
   }
 }

@@ -1,6 +1,7 @@
 import type {Counters} from '../counters.ts';
 import type {Reason} from '../schema/reason.ts';
 import type {FetchStatus} from '../schema/status.ts';
+import type {FetchHost} from './hosts.ts';
 import type {Outcome} from './outcome.ts';
 import type {WorkItem} from './worklist.ts';
 
@@ -24,15 +25,18 @@ export class FetchTally {
     if (kind === 'robots') this.#add('robots_requests_total', 1);
   }
 
-  answered(kind: WorkItem['kind'], outcome: Outcome, bytes: number): void {
+  answered(host: FetchHost, kind: WorkItem['kind'], outcome: Outcome, bytes: number): void {
     this.#add('body_bytes_total', bytes);
-    this.unasked(kind, outcome);
+    this.unasked(host, kind, outcome);
   }
 
-  unasked(kind: WorkItem['kind'], outcome: Outcome): void {
+  unasked(host: FetchHost, kind: WorkItem['kind'], outcome: Outcome): void {
     if (kind !== 'page' && kind !== 'sitemap') return;
     this.#add(counterOf[outcome.status], 1);
-    if (outcome.reason !== null) this.reasons[outcome.reason] = (this.reasons[outcome.reason] ?? 0) + 1;
+    if (outcome.reason === null) return;
+    host.reasons ??= {};
+    for (const reasons of [this.reasons, host.reasons])
+      reasons[outcome.reason] = (reasons[outcome.reason] ?? 0) + 1;
   }
 
   #add(name: keyof Counters, amount: number): void {

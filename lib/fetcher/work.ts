@@ -87,7 +87,7 @@ export class FetchWork extends FetchState {
       stored,
     });
     this.settings.sink.append(capture, stored ? exchange.body : null);
-    this.tally.answered(item.kind, outcome, exchange.body?.length ?? 0);
+    this.tally.answered(host, item.kind, outcome, exchange.body?.length ?? 0);
     // What the answer says of the host is in the exchange, not in what becomes of the URL.
     const answer = {
       endedAt: ended,

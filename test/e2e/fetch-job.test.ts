@@ -243,7 +243,7 @@ test('stopped by a signal, a fetch goes on where it was, and asks nothing again'
   const list = Array.from({length: 8}, (_, index) => `http://a.test/${index}`);
   await crawl.generate(first, list);
   const stopped = await crawl.fetch({}, stop.signal);
-  assert.deepEqual(stopped.facts, [{stopped: 'signal'}]);
+  assert.deepEqual(stopped.facts, [{stopped: 'signal', hosts: []}]);
   assert.equal((await crawl.head()).segment(first).state, 'fetching');
   await crawl.fetch();
   assert.equal((await crawl.head()).segment(first).state, 'fetched');
@@ -316,7 +316,7 @@ test('nothing to fetch, an unknown segment, a full disk', async (t) => {
   await assert.rejects(crawl.fetch({segment: '20200101000000'}), {code: 'SEGMENT_UNKNOWN'});
   await crawl.generate(first, ['http://a.test/']);
   const low = await crawl.fetch();
-  assert.deepEqual(low.facts, [{stopped: 'disk'}]);
+  assert.deepEqual(low.facts, [{stopped: 'disk', hosts: []}]);
   assert.equal((await crawl.head()).segment(first).state, 'fetching');
   assert.deepEqual(web.requests, []);
 });

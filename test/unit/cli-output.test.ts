@@ -181,6 +181,7 @@ test('status does not send people to a fetch that is at work', () => {
     },
     bytes: 0,
     segments: [{...segment, id: '20260101000000', captures: 0, bytes: 0}],
+    hosts: {asked: 0, resting: {}, until: null},
     locks: [],
     runs: [],
   };
