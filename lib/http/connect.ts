@@ -74,7 +74,7 @@ export class Dialer {
     if (this.proxyFor(origin) !== undefined) return [];
     const target = this.#target(origin);
     if (isIP(target.host) !== 0) return this.#permitted([target.host], target);
-    return this.#permitted((await this.#parts.dns.lookup(target.host)).addresses, target);
+    return this.#permitted((await this.#parts.dns.lookup(target.host, 'ahead')).addresses, target);
   }
 
   proxyFor({host}: Origin): HttpProxy | undefined {

@@ -19,6 +19,8 @@ export class Dialing {
   #cancelled = false;
   #socket: Socket | undefined;
   #dnsMs: number | null = null;
+  /** Its addresses come from name servers that were asked for it. */
+  #asked = false;
   #deadline = 0;
 
   /**
@@ -41,26 +43,27 @@ export class Dialing {
   async run(): Promise<Connected> {
     const {host} = this.#target;
     const literal = isIP(host) !== 0;
-    const first = literal ? [host] : await this.#lookup(false);
+    const first = literal ? [host] : await this.#lookup('connect');
     const started = this.#parts.monotonic();
     this.#deadline = started + this.#parts.timeoutMs;
     this.phase = 'connect';
     try {
       return this.#finish(await this.#tryAll(first), started);
     } catch (error) {
-      const again = literal || this.#dnsMs !== null || !mayTryOther(error) || this.#cancelled;
+      const again = literal || this.#asked || !mayTryOther(error) || this.#cancelled;
       if (again) throw error;
-      const fresh = (await this.#lookup(true)).filter((address) => !first.includes(address));
+      const fresh = (await this.#lookup('again')).filter((address) => !first.includes(address));
       this.phase = 'connect';
       if (fresh.length === 0 || this.#cancelled) throw error;
       return this.#finish(await this.#tryAll(fresh), started);
     }
   }
 
-  async #lookup(fresh: boolean): Promise<readonly string[]> {
+  async #lookup(why: 'connect' | 'again'): Promise<readonly string[]> {
     this.phase = 'dns';
-    const {addresses, ms} = await this.#parts.dns.lookup(this.#target.host, fresh);
+    const {addresses, ms, fresh} = await this.#parts.dns.lookup(this.#target.host, why);
     this.#dnsMs = ms;
+    this.#asked = fresh;
     return addresses;
   }
 

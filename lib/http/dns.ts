@@ -26,10 +26,13 @@ export interface DnsOptions {
 export interface Lookup {
   /** At least one, in the order in which they are to be tried. */
   readonly addresses: readonly string[];
-  /** Milliseconds that the look-up took; null where the answer was at hand. */
+  /** Milliseconds that the look-up took, told to the first connection that it serves; null: no look-up, or told already. */
   readonly ms: number | null;
+  /** Name servers were asked just now. */
+  readonly fresh: boolean;
 }
 
+const atHand = {ms: null, fresh: false};
 const minTtlMs = 60_000;
 const maxTtlMs = 300_000;
 const failureTtlMs = 30_000;
@@ -41,6 +44,8 @@ interface Entry {
   readonly failure: string | undefined;
   readonly expires: number;
   turns: number;
+  /** What its look-up took, until it is told. */
+  ms: number | null;
 }
 
 /**
@@ -59,25 +64,25 @@ export class DnsCache {
 
   /**
    * @param name host name in lower case; a trailing dot is ignored
-   * @param fresh ask again though an answer is cached: its addresses did not connect
+   * @param why `ahead`: not to connect now; `again`: though an answer is cached, since its addresses did not connect
    * @throws ExchangeFailure with reason `dns`
    */
-  async lookup(name: string, fresh = false): Promise<Lookup> {
+  async lookup(name: string, why: 'connect' | 'ahead' | 'again' = 'connect'): Promise<Lookup> {
     const key = name.endsWith('.') ? name.slice(0, -1) : name;
     const local = this.#options.hosts.get(key);
-    if (local !== undefined) return {addresses: local, ms: null};
-    if (key === 'localhost' || key.endsWith('.localhost')) return {addresses: ['127.0.0.1', '::1'], ms: null};
+    if (local !== undefined) return {...atHand, addresses: local};
+    if (key === 'localhost' || key.endsWith('.localhost'))
+      return {...atHand, addresses: ['127.0.0.1', '::1']};
     const started = this.#options.monotonic();
     const cached = this.#entries.get(key);
-    const usable = cached !== undefined && cached.expires > started && !fresh;
+    const usable = cached !== undefined && cached.expires > started && why !== 'again';
     const entry = usable ? cached : await this.#ask(key);
     if (entry.failure !== undefined) throw new ExchangeFailure('dns', entry.failure);
     const turn = entry.turns;
     entry.turns += 1;
-    return {
-      addresses: rotate(entry.addresses, turn),
-      ms: usable ? null : this.#options.monotonic() - started,
-    };
+    const {ms} = entry;
+    if (why !== 'ahead') entry.ms = null;
+    return {addresses: rotate(entry.addresses, turn), ms, fresh: !usable};
   }
 
   #ask(key: string): Promise<Entry> {
@@ -96,6 +101,7 @@ export class DnsCache {
   }
 
   async #resolve(key: string): Promise<Entry> {
+    const started = this.#options.monotonic();
     try {
       const found = await this.#options.resolve(key);
       if (found.length === 0) throw new Error('no address');
@@ -106,10 +112,11 @@ export class DnsCache {
         failure: undefined,
         expires: this.#options.monotonic() + lifetime,
         turns: 0,
+        ms: this.#options.monotonic() - started,
       };
     } catch (error) {
       const expires = this.#options.monotonic() + failureTtlMs;
-      return {addresses: [], failure: `${key}: ${wordsOf(error)}`, expires, turns: 0};
+      return {addresses: [], failure: `${key}: ${wordsOf(error)}`, expires, turns: 0, ms: null};
     }
   }
 }

@@ -74,7 +74,7 @@ export const fetch = table({
       type: 'double',
       nullable: true,
       unit: 'milliseconds',
-      doc: 'Time for the name look-up; null if it was cached.',
+      doc: 'Time for the name look-up, which may have come before total_ms; null if its answer had served before.',
     },
     connect_ms: {
       type: 'double',

@@ -7,7 +7,12 @@ import {parseHostsFile} from '../../lib/http/hosts-file.ts';
 import {get, loopbackClient} from '../support/loopback-client.ts';
 import {bytesOnly, rawServer} from '../support/raw-server.ts';
 
-function fakeDns(answers: Record<string, readonly ResolvedAddress[]>, hosts = new Map<string, string[]>()) {
+/** @param tookMs of each look-up, on the clock that is given back */
+function fakeDns(
+  answers: Record<string, readonly ResolvedAddress[]>,
+  hosts = new Map<string, string[]>(),
+  tookMs = 0,
+) {
   const asked: string[] = [];
   const clock = {now: 0};
   const cache = new DnsCache({
@@ -15,6 +20,7 @@ function fakeDns(answers: Record<string, readonly ResolvedAddress[]>, hosts = ne
     monotonic: () => clock.now,
     resolve: async (name) => {
       asked.push(name);
+      clock.now += tookMs;
       const found = answers[name];
       if (found === undefined)
         throw Object.assign(new Error(`queryA ENOTFOUND ${name}`), {code: 'ENOTFOUND'});
@@ -43,6 +49,18 @@ test('answers are kept for their TTL, within 60 seconds and 5 minutes', async ()
     await cache.lookup('a.test');
     assert.equal(asked.length, 2, String(ttl));
   }
+});
+
+test('what a look-up ahead took is told to the first that connects, and to nobody else', async () => {
+  const {clock, cache, asked} = fakeDns({'a.test': [at('192.0.2.1', 100)]}, new Map(), 40);
+  const ahead = await cache.lookup('a.test', 'ahead');
+  assert.deepEqual([ahead.ms, ahead.fresh], [40, true]);
+  clock.now += 1000;
+  const first = await cache.lookup('a.test');
+  assert.deepEqual([first.ms, first.fresh], [40, false], 'its addresses may be asked for again');
+  assert.equal((await cache.lookup('a.test')).ms, null);
+  assert.equal((await cache.lookup('a.test', 'again')).ms, 40);
+  assert.equal(asked.length, 2);
 });
 
 test('failures are kept for 30 seconds', async () => {
