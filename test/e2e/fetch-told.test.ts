@@ -35,10 +35,7 @@ test('a fetch tells outcomes, reasons and the hosts behind them; status and expl
   assert.match(told, /reasons: http_404 3, host_resting 1, http_503 1/);
   assert.match(told, /most of them: gone\.test 3 http_404, busy\.test 1 http_503, busy\.test 1 host_resting/);
 
-  assert.match(
-    await run('status'),
-    /^hosts {5}3 asked; 1 rest, the longest for [^:]+: 1 by retry_after$/m,
-  );
+  assert.match(await run('status'), /^hosts {5}3 asked; 1 rest, the longest for [^:]+: 1 by retry_after$/m);
   const {hosts} = JSON.parse(await run('status', '--json')) as {hosts: {asked: number; resting: object}};
   assert.deepEqual([hosts.asked, hosts.resting], [3, {retry_after: 1}]);
   const why = await run('explain', 'http://busy.test/a');
