@@ -158,11 +158,14 @@ export class FetchWork extends FetchState {
 const typeOutcome: Outcome = {status: 'gone', reason: 'content_type'};
 const leadsNowhere = {target: null, follow: false};
 
-/** Retry-After of an answer that may carry one, in ms. @see RFC 9110, 10.2.3 */
-function retryAfterOf(head: NonNullable<Exchange['head']>, now: number): number | null {
-  if (head.status < 300) return null;
-  const value = header(head, 'retry-after');
-  return value === null ? null : parseRetryAfter(value, now);
+/** Retry-After of an answer that may carry one, in ms; of several the longest. @see RFC 9110, 10.2.3 */
+function retryAfterOf({status, headers}: NonNullable<Exchange['head']>, now: number): number | null {
+  if (status < 300) return null;
+  const waits = headers
+    .filter(([name]) => name.toLowerCase() === 'retry-after')
+    .map(([, value]) => parseRetryAfter(value, now))
+    .filter((wait) => wait !== null);
+  return waits.length === 0 ? null : Math.max(...waits);
 }
 
 /** Where a robots.txt is redirected to: any http or https URL; null where there is none. */

@@ -138,6 +138,18 @@ test('Crawl-delay, slow answers and Retry-After lengthen the pause; the term is 
   );
 });
 
+test('of several Retry-After headers the longest wait holds; what is none does not count', async () => {
+  const waits = ['120', '900', 'soon', 'Fri, 31 Dec 1999 23:59:59 GMT'];
+  const headers = waits.map((wait) => ['Retry-After', wait] as const);
+  const sim = await simulate({
+    list: urls('a.test', 2),
+    web: (url, times) => (url === 'http://a.test/0' && times === 0 ? {status: 503, headers} : ok),
+  });
+  assert.equal(sim.rows.find(({url}) => url === 'http://a.test/0')!.retry_after_s, 900);
+  const [, first, second] = sim.of('a.test');
+  assert.equal(second!.start - first!.end, 900_000);
+});
+
 test('a Crawl-delay above the limit gives one URL a fetch', async () => {
   const sim = await simulate({
     list: urls('a.test', 3),
