@@ -100,7 +100,7 @@ export class Fetcher {
       ending = this.#settings.closed ? 'closed' : await this.#loop();
       await this.#lastOnes();
       if (this.#failure) throw this.#failure.error;
-      if (this.#stop === null) this.#settleSuspects();
+      if (this.#stop === null) this.#settleSuspects(ending !== 'own_network');
       if (this.#stop === null && ending !== null) this.work.endings.endAll(ending);
       await this.#settings.sink.pressure;
     } finally {
@@ -307,11 +307,12 @@ export class Fetcher {
     log('warn', 'own_network_down', {hosts_failed: this.#outage.suspects});
   }
 
-  /** Somebody answered, or nobody is left to ask: suspects are charged, or after an outage asked again. */
-  #settleSuspects(): void {
+  /** Somebody answered, or nobody is left to ask: suspects are charged, or after an outage asked again. @param up it is over */
+  #settleSuspects(up = true): void {
     if (this.#outage.suspects === 0 && this.#outage.since === null) return;
     const {failures, charged} = this.#outage.settle();
-    if (!charged) this.#settings.effects.log('info', 'own_network_up', {hosts_asked_again: failures.length});
+    if (!charged && up)
+      this.#settings.effects.log('info', 'own_network_up', {hosts_asked_again: failures.length});
     for (const failure of failures) {
       if (charged) this.#charge(failure);
       else this.#again(failure);

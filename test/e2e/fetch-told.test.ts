@@ -42,3 +42,20 @@ test('a fetch tells outcomes, reasons and the hosts behind them; status and expl
   assert.match(why, /delay 2 h by retry_after; 1 failure in a row, last http_503/);
   assert.match(why, /the longest of: min_delay .*, latency .*, crawl_delay .*, retry_after 2 h ←, backoff /);
 });
+
+test('a fetch that ends in an outage does not say that it was over', async (t) => {
+  const cwd = temporaryFolder(t);
+  const env = {CRAWL_DIR: cwd};
+  for (const argv of [
+    ['init'],
+    ['inject', 'http://a.test/', 'http://b.test/', 'http://c.test/'],
+    ['generate'],
+  ])
+    assert.equal((await crawl(cwd, argv, {env})).code, 0);
+  const nobody = ['network.connect_to=*:80=127.0.0.1:1', 'fetch.outage_hosts=2'];
+  const flags = [...nobody.flatMap((one) => ['--set', one]), '--contact', 'me@example.org'];
+  const {stderr} = await crawl(cwd, ['fetch', '--no-parse', '--window', '2s', ...flags], {env});
+  assert.match(stderr, /own_network_down/);
+  assert.match(stderr, /reasons: own_network 3/);
+  assert.doesNotMatch(stderr, /own_network_up/);
+});
