@@ -17,7 +17,13 @@ import {type SeedSource, seedLines, seedSources} from './seeds/lines.ts';
 import {openSegments} from './selection/open.ts';
 import {hostPolicy, type selectionOptions, selectionRules} from './selection/rules.ts';
 import {prepareSelection, type SelectionInput, selectionTables} from './selection/steps.ts';
-import {forecastOf, type MadeSegment, writeFetchlist} from './selection/write.ts';
+import {
+  type FetchLimits,
+  fetchLimits,
+  forecastOf,
+  type MadeSegment,
+  writeFetchlist,
+} from './selection/write.ts';
 
 const sql = readSql(import.meta.url, './freegen.sql', ['judged', 'chosen']);
 
@@ -27,7 +33,7 @@ interface FreegenParams extends SelectionInput {
   readonly partitions: number;
   readonly segment: string;
   readonly held: readonly string[];
-  readonly maxRate: number | undefined;
+  readonly limits: FetchLimits;
   readonly score: number;
   readonly scope: Pick<Config, 'scope' | 'url' | 'links'>;
   readonly texts: PolicyTexts;
@@ -94,7 +100,7 @@ export const freegen = defineJob({
       rules: selectionRules(noOptions, config, now),
       hosts: hostPolicy(config),
       weights: {},
-      maxRate: config.fetch.max_rate,
+      limits: fetchLimits(config),
       score: config.score.injected,
       scope: {scope: config.scope, url: config.url, links: config.links},
       texts,
@@ -148,7 +154,7 @@ async function list(task: Task, ctx: TaskContext): Promise<TaskResult> {
         UNION ALL SELECT reason FROM judged WHERE reason IS NOT NULL
       ) GROUP BY ALL ORDER BY ALL`);
     const made =
-      written === null ? [] : [{...written.made, forecast: await forecastOf(db, 0, newHost, params.maxRate)}];
+      written === null ? [] : [{...written.made, forecast: await forecastOf(db, 0, newHost, params.limits)}];
     return {
       files: written?.files ?? [],
       counters: {

@@ -40,7 +40,13 @@ import {
   selectionSql,
   tablesOf,
 } from './selection/steps.ts';
-import {forecastOf, type MadeSegment, writeFetchlist} from './selection/write.ts';
+import {
+  type FetchLimits,
+  fetchLimits,
+  forecastOf,
+  type MadeSegment,
+  writeFetchlist,
+} from './selection/write.ts';
 
 interface GenerateParams extends SelectionInput {
   readonly partitions: number;
@@ -48,8 +54,7 @@ interface GenerateParams extends SelectionInput {
   readonly segments: readonly string[];
   /** Segments whose payloads are there. */
   readonly held: readonly string[];
-  /** Requests a second over all hosts. */
-  readonly maxRate: number | undefined;
+  readonly limits: FetchLimits;
   readonly scope: Pick<Config, 'scope' | 'url' | 'links'>;
   readonly texts: PolicyTexts;
   readonly database: DatabaseParams;
@@ -93,7 +98,7 @@ export const generate = defineJob({
       partitions: options.partitions ?? config.generate.partitions,
       segments: newSegmentIds(snapshot.segments, now, options.maxSegments),
       held: snapshot.segments.filter((id) => snapshot.manifest.slots[`segments/${id}/content`] !== undefined),
-      maxRate: config.fetch.max_rate,
+      limits: fetchLimits(config),
       scope: {scope: config.scope, url: config.url, links: config.links},
       texts: await readPolicyTexts(config, effects.store.dir),
       database: databaseParams(config),
@@ -283,7 +288,7 @@ async function pick(db: Database, {segments, rules, hosts}: GenerateParams): Pro
 async function writeLists(
   db: Database,
   ctx: TaskContext,
-  {segments, partitions, rules, maxRate}: GenerateParams,
+  {segments, partitions, rules, limits}: GenerateParams,
   newHost: NewHost,
 ): Promise<{made: SelectedSegment[]; files: FileRef[]}> {
   const made: SelectedSegment[] = [];
@@ -292,7 +297,7 @@ async function writeLists(
     const written = await writeFetchlist(db, ctx, part, id, partitions);
     if (written === null) continue;
     const cuts = await cutsOf(db, part, rules.topN);
-    made.push({...written.made, cuts, forecast: await forecastOf(db, part, newHost, maxRate)});
+    made.push({...written.made, cuts, forecast: await forecastOf(db, part, newHost, limits)});
     files.push(...written.files);
   }
   return {made, files};

@@ -383,6 +383,7 @@ SELECT
   p.host, p.urls::BIGINT AS urls,
   (p.lead_ms + p.urls * p.turn_ms - p.pause_ms)::DOUBLE AS duration_ms,
   (p.urls + (p.lead_ms > 0)::INTEGER)::BIGINT AS requests,
+  ((p.urls + (p.lead_ms > 0)::INTEGER) * (p.turn_ms - p.pause_ms))::DOUBLE AS busy_ms,
   (p.urls * coalesce(p.page_bytes, u.page_bytes))::DOUBLE AS bytes
 FROM per_host p, usual u
 ORDER BY duration_ms DESC, host

@@ -1,3 +1,4 @@
+import type {Config} from '../../lib/config/settings.ts';
 import {balanceDomains} from '../../lib/crawldb/partition.ts';
 import {fetchlist} from '../../lib/schema/fetchlist.ts';
 import type {Forecast} from '../../lib/selection/selection.ts';
@@ -56,18 +57,36 @@ const firstPageBytes = 30_000;
 const rowBytes = 9000;
 const slowestHosts = 10;
 
-/** What the fetch of list `part` will take, at most at `maxRate` requests a second. Tables: chosen, host. */
+/** What bounds a fetch over all hosts. */
+export interface FetchLimits {
+  /** Requests at once. */
+  readonly maxActive: number;
+  /** Requests a second. */
+  readonly maxRate: number | undefined;
+  /** Payload bytes a second. */
+  readonly maxBandwidth: number | undefined;
+}
+
+export function fetchLimits({fetch}: Pick<Config, 'fetch'>): FetchLimits {
+  return {maxActive: fetch.max_active, maxRate: fetch.max_rate, maxBandwidth: fetch.max_bandwidth};
+}
+
+/**
+ * What the fetch of list `part` will take: as long as the host that takes longest, or as long as the limits over all
+ * hosts make it, whichever is more. Tables: chosen, host.
+ */
 export async function forecastOf(
   db: Database,
   part: number,
   newHost: NewHost,
-  maxRate: number | undefined,
+  {maxActive, maxRate, maxBandwidth}: FetchLimits,
 ): Promise<Forecast> {
   const hosts = await db.all<{
     host: string;
     urls: number;
     duration_ms: number;
     requests: number;
+    busy_ms: number;
     bytes: number;
   }>(selectionSql.forecast, {
     part,
@@ -76,15 +95,21 @@ export async function forecastOf(
     new_pause_ms: newHost.pauseMs,
     usual_page_bytes: firstPageBytes,
   });
-  const sum = (column: 'urls' | 'requests' | 'bytes') => hosts.reduce((total, row) => total + row[column], 0);
+  const sum = (column: 'urls' | 'requests' | 'busy_ms' | 'bytes') =>
+    hosts.reduce((total, row) => total + row[column], 0);
   const requests = sum('requests');
-  const byRate = maxRate === undefined ? 0 : (requests / maxRate) * 1000;
   const bytes = Math.round(sum('bytes'));
+  const durations = [
+    hosts[0]?.duration_ms ?? 0,
+    sum('busy_ms') / maxActive,
+    maxRate === undefined ? 0 : (requests / maxRate) * 1000,
+    maxBandwidth === undefined ? 0 : (bytes / maxBandwidth) * 1000,
+  ];
   return {
     requests,
     bytes,
     disk_bytes: bytes + sum('urls') * rowBytes,
-    duration_ms: Math.round(Math.max(hosts[0]?.duration_ms ?? 0, byRate)),
+    duration_ms: Math.round(Math.max(...durations)),
     slowest: hosts
       .slice(0, slowestHosts)
       .map(({host, urls, duration_ms}) => ({host, urls, duration_ms: Math.round(duration_ms)})),

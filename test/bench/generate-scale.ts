@@ -43,7 +43,7 @@ const {config} = loadConfig({
   env: {},
   file: {
     name: 'bench',
-    text: `storage:\n  memory: ${given.memory}\ngenerate:\n  order: ${given.order}\n  max_per_host: 1000\n`,
+    text: `storage:\n  memory: ${given.memory}\ngenerate:\n  order: ${given.order}\n  max_per_host: 1000\nfetch:\n  max_active: ${given.active}\n`,
   },
 });
 const now = Date.UTC(2026, 5, 1);

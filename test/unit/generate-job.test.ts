@@ -405,6 +405,27 @@ test('the segment keeps what it was selected by, with the cut-off of a full list
   );
 });
 
+test('the forecast counts what bounds a fetch over all hosts', async (t) => {
+  const forecastWith = async (text: string) => {
+    const crawl = await jobHarness(t, text);
+    await put(
+      crawl,
+      [...Array(12).keys()].map((i) => row(`http://h${i}.test/`)),
+    );
+    await crawl.run(generate, {...options, topN: 12});
+    const head = await crawl.head();
+    return head.segment(head.segments[0]!).selection!.forecast!;
+  };
+  const free = await forecastWith('');
+  assert.equal(free.requests, 24);
+  assert.equal(free.duration_ms, 1000 + 2 * 200, 'the longest host: a pause and two answers');
+  const answers = 24 * 200;
+  assert.equal((await forecastWith('fetch: {max_active: 2}')).duration_ms, answers / 2);
+  assert.equal((await forecastWith('fetch: {max_rate: 4/s}')).duration_ms, 6000);
+  const slow = await forecastWith('fetch: {max_bandwidth: 10KB/s}');
+  assert.equal(slow.duration_ms, (slow.bytes / 10_000) * 1000);
+});
+
 test('caps that contradict each other are refused before anything is read', async (t) => {
   const crawl = await jobHarness(t);
   for (const bad of [
