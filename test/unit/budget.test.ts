@@ -173,6 +173,9 @@ test('links of a host that gives nothing of its own go less deep, and the refusa
   assert.deepEqual(refused, {low_yield: 1});
   const added = await crawl.sql<{url: string}>('SELECT url FROM crawldb WHERE depth = 5');
   assert.deepEqual(added, [{url: 'http://rich.test/deeper'}]);
+  assert.deepEqual(await crawl.sql('SELECT url, reason, from_url FROM refusals'), [
+    {url: 'http://dull.test/deeper', reason: 'low_yield', from_url: 'http://dull.test/'},
+  ]);
 });
 
 test('with budget.yield off a host gets its share whatever it gives', async (t) => {

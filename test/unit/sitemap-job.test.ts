@@ -150,6 +150,9 @@ test('index files are followed three deep; budgets of pages leave sitemaps out',
     `SELECT hop_type, sitemap_depth, depth FROM crawldb WHERE url = '${home}'`,
   );
   assert.deepEqual(homeRow, {hop_type: 'S', sitemap_depth: null, depth: 1});
+  assert.deepEqual(await crawl.sql('SELECT url, reason, from_url FROM refusals'), [
+    {url: `${home}4`, reason: 'sitemap_limit', from_url: `${home}3`},
+  ]);
 });
 
 test('a sitemap on another host lists URLs of those whose robots.txt names it', async (t) => {
