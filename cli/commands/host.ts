@@ -79,7 +79,7 @@ async function expectKnown(target: string, now: number, settings: ReadSettings):
     else await describeGroup(target, settings);
   } catch (error) {
     if (!(error instanceof CrawlError) || error.code !== 'HOST_UNKNOWN') throw error;
-    const near = error.hint === undefined ? '' : `${error.hint}. `;
+    const near = error.hint?.replace(/\.?$/, '. ') ?? '';
     throw new CrawlError('HOST_UNKNOWN', error.message, {
       facts: error.facts,
       hint: `${near}If it is meant all the same, give --new.`,

@@ -171,6 +171,8 @@ test('crawl host shows domains, patterns, and what they mean for a host', async 
     /Near it are: www\.bad\.test cdn\.bad\.test\. If it is meant all the same, give --new/,
   );
   assert.equal((await host('wwv.bad.test', '--block', '--new')).code, 0);
+  const {stderr: nothingNear} = await host('elsewhere.org', '--block');
+  assert.match(nothingNear, /lists the hosts\. If it is meant all the same, give --new\./);
 });
 
 test('a domain that nothing wider blocks needs no exception, whatever holds for a host of its name', async (t) => {
