@@ -3,6 +3,7 @@ import {newSegmentIds} from '../lib/crawldb/segment-id.ts';
 import {CrawlError} from '../lib/errors.ts';
 import {openCrawl} from '../lib/store/crawl.ts';
 import type {FileRef, SegmentInfo} from '../lib/store/manifest-types.ts';
+import {originsOf, segmentsByOrigin} from '../lib/store/origins.ts';
 import type {Snapshot} from '../lib/store/store.ts';
 import {databaseParams, filesOf, inlinksVersion, nextRevision} from './crawldb/writer.ts';
 import {defineJob} from './job.ts';
@@ -32,23 +33,22 @@ export const merge = defineJob({
     for (const dir of dirs) {
       const other = await (await openCrawl(dir)).head();
       policy = onePolicy(policy, other);
-      const taken = [...snapshot.segments, ...Object.keys(segments)];
-      const {ids, renames, same, left} = chooseSegments(snapshot, segments, other, taken, now());
+      const {ids, renames, same, left} = chooseSegments(snapshot, segments, other, now());
       if (left.length > 0) log('info', 'segments_left', {crawl: dir, segments: left});
       shared ||= same > 0;
-      sources.push({dir, manifest: other.manifest.number, segments: ids, renames});
+      const {slots} = snapshot.manifest;
+      const version = (id: string) => (slots[`segments/${renames[id] ?? id}/fetch`]?.version ?? 0) + 1;
+      const versions = Object.fromEntries(ids.map((id) => [id, version(id)]));
+      sources.push({dir, manifest: other.manifest.number, segments: ids, renames, versions});
       for (const id of ids) {
         const {version: _version, ...info} = other.segment(id);
-        const captures = capturesOf(other, id);
-        segments[renames[id] ?? id] =
-          Object.keys(renames).length === 0 || captures === undefined
-            ? info
-            : {...info, merged_from: captures};
+        segments[renames[id] ?? id] = {...info, merged_from: originsOf(other, id)};
       }
     }
     const params: MergeParams = {
       sources,
       shared,
+      dedup: config.dedup,
       revision: nextRevision(snapshot),
       inlinksRevision: inlinksVersion(snapshot) + 1,
       database: databaseParams(config),
@@ -122,19 +122,25 @@ interface ChosenSegments {
 }
 
 /**
- * Segments that come along. One that is here with the same captures, as in a copy of the crawl, stays; another of the
- * same name gets a new one. A fetch that is begun must be ended first, since its captures are in no manifest yet.
+ * Segments that come along. One whose captures are here already, as in a copy of the crawl or after a former merge,
+ * stays as it is here; one whose name another has gets a new one. A fetch that is begun must be ended first, since its
+ * captures are in no manifest yet.
+ *
+ * @param coming what is taken from the crawls before this one
  */
 function chooseSegments(
   here: Snapshot,
-  coming: Readonly<Record<string, unknown>>,
+  coming: Readonly<Record<string, Pick<SegmentInfo, 'merged_from'>>>,
   other: Snapshot,
-  taken: readonly string[],
   now: number,
 ): ChosenSegments {
   const ids: string[] = [];
   const left: string[] = [];
   const renames: Record<string, string> = {};
+  const held = new Map(segmentsByOrigin(here));
+  for (const [id, {merged_from = []}] of Object.entries(coming))
+    for (const origin of [merged_from].flat()) held.set(origin, id);
+  const taken = new Set([...here.segments, ...Object.keys(coming)]);
   let same = 0;
   for (const id of other.segments) {
     const {state} = other.segment(id);
@@ -147,27 +153,16 @@ function chooseSegments(
       left.push(id);
       continue;
     }
-    const held = heldAs(here, id, capturesOf(other, id));
-    if (held !== undefined) {
-      if (held !== id) renames[id] = held;
-      same++;
+    const holders = originsOf(other, id).map((origin) => held.get(origin));
+    if (holders.some((holder) => holder !== undefined)) same++;
+    const [holder] = holders.includes(id) ? [id] : holders.toSorted().reverse();
+    if (holder !== undefined && !holders.includes(undefined)) {
+      if (holder !== id) renames[id] = holder;
       continue;
     }
-    if (taken.includes(id) || Object.hasOwn(coming, id))
+    if (taken.has(id))
       renames[id] = newSegmentIds([...taken, ...other.segments, ...Object.values(renames)], now, 1)[0]!;
     ids.push(id);
   }
   return {ids, renames, same, left};
-}
-
-/** Hash of the list of a segment's captures: equal ones are the same captures. */
-function capturesOf({manifest}: Snapshot, id: string): string | undefined {
-  return manifest.slots[`segments/${id}/fetch`]?.sha256;
-}
-
-/** The name of that segment here, its own or that of a former merge; undefined where it is not here. */
-function heldAs(here: Snapshot, id: string, captures: string | undefined): string | undefined {
-  if (captures === undefined) return undefined;
-  if (here.segments.includes(id) && capturesOf(here, id) === captures) return id;
-  return here.segments.find((other) => here.segment(other).merged_from === captures);
 }

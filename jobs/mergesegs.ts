@@ -1,5 +1,6 @@
 import {CrawlError} from '../lib/errors.ts';
 import type {FileRef, SegmentInfo} from '../lib/store/manifest-types.ts';
+import {originsOf} from '../lib/store/origins.ts';
 import type {Snapshot} from '../lib/store/store.ts';
 import {urlPolicy} from '../lib/url/normalize.ts';
 import {readPolicyTexts} from './config/policy-texts.ts';
@@ -123,6 +124,7 @@ export const mergesegs = defineJob({
         beside: await besideFetch(snapshot, ids),
         database: params.database,
         infos: Object.fromEntries(ids.map((id) => [id, snapshot.segment(id)])),
+        origins: Object.fromEntries(snapshot.segments.map((id) => [id, originsOf(snapshot, id)])),
         slots: Object.keys(snapshot.manifest.slots).filter((slot) =>
           ids.some((id) => slot.startsWith(`segments/${id}/`)),
         ),
@@ -134,7 +136,7 @@ export const mergesegs = defineJob({
 
   next(plan, stage, results) {
     if (stage > 0) return compactionEdit(results);
-    const {crawldb, database, infos, slots, beside} = plan.facts as unknown as PlanFacts; // made by plan
+    const {crawldb, database, infos, origins, slots, beside} = plan.facts as unknown as PlanFacts; // made by plan
     const [result] = results;
     const merged = result?.facts?.merged as readonly MergedSegment[];
     const written = result?.facts?.slots as Readonly<Record<string, readonly FileRef[]>>;
@@ -149,6 +151,9 @@ export const mergesegs = defineJob({
     );
     const segments: Record<string, Partial<Omit<SegmentInfo, 'version'>> | null> = {};
     for (const id of ids) if (!kept.has(id)) segments[id] = null;
+    // Their lists are other ones from now on, but the captures are the same
+    for (const id of redirected.map((slot) => slot.split('/')[1]!))
+      segments[id] = {merged_from: origins[id] ?? []};
     for (const {id, urls, hosts} of merged) {
       const {version: _, selection, ...newest} = infos[ids.at(-1)!]!;
       const own = infos[id];
@@ -157,6 +162,7 @@ export const mergesegs = defineJob({
         ...(own?.selection !== undefined && {selection: own.selection}),
         ...(own === undefined && selection !== undefined && {selection}),
         ...(own !== undefined && {generated_time: own.generated_time}),
+        merged_from: [...new Set(ids.flatMap((id) => origins[id] ?? []))],
         urls,
         hosts,
         partitions: 1,
@@ -186,6 +192,8 @@ interface PlanFacts {
   readonly database: DatabaseParams;
   /** Of the segments that are merged, oldest first. */
   readonly infos: Readonly<Record<string, SegmentInfo>>;
+  /** Of all segments. */
+  readonly origins: Readonly<Record<string, readonly string[]>>;
   readonly slots: readonly string[];
   /** By other segment and slot: what is told of its captures, as whole for its next fetch slot. */
   readonly beside: Readonly<Record<string, Readonly<Record<string, readonly FileRef[]>>>>;

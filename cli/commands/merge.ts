@@ -11,8 +11,9 @@ export const command = defineCommand({
   details: [
     'Of a URL that several crawls know the newest fetch tells the state, the newest success what is held; the nearest',
     'seed, the earliest discovery and the best score count. Links of a page are those of the crawl that fetched it last.',
-    'Segments come whole; one whose name is taken gets another, one that is here already stays. The other crawls are only',
-    'read; they must have the same url settings, and no fetch that is not at its end. Then: crawl dedup.',
+    'Segments come whole; one whose name is taken gets another, one that is here already stays. Pages that are equal now',
+    'are told, as by updatedb; nearly equal texts are by crawl dedup. The other crawls are only read; they must have the',
+    'same url settings, and no fetch that is not at its end. The same crawl again changes nothing.',
   ].join('\n'),
   examples: [
     ['crawl merge ../north ../south', 'two crawls into this one'],

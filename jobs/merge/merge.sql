@@ -1,4 +1,4 @@
--- Several crawls into one. Tables and views: crawldb, linkdb, hoststats, robots, hoststate, hostrules, seeds of the crawl
+-- Several crawls into one. Tables and views: crawldb, linkdb, hoststats, pathstats, robots, hoststate, hostrules, seeds of the crawl
 -- that takes them in; other_crawldb … of the others, each with a column origin that numbers them from 1.
 -- Rows that become one: jobs/crawldb/one.sql, with the variable shared where some segment is in two of the crawls.
 
@@ -40,8 +40,10 @@ FROM next_link GROUP BY ALL;
 SELECT source_host_key, source_url_key, fetch_time, false AS again, 0::BIGINT AS revision
 FROM next_source ORDER BY source_host_key, source_url_key
 
--- step: next_row
-CREATE VIEW next_row AS
+-- step: current_row
+-- The crawldb as it will be, but for duplicates; the rows that others have brought or changed, as they will be and as they
+-- were; what jobs/crawldb/repeats.sql looks at.
+CREATE VIEW current_row AS
 WITH one AS (
   SELECT e.* EXCLUDE (origin) FROM every_row e ANTI JOIN several USING (host_key, url_key)
   UNION ALL
@@ -49,6 +51,15 @@ WITH one AS (
 )
 SELECT o.* REPLACE (coalesce(l.inlinks, 0)::INTEGER AS inlinks)
 FROM one o LEFT JOIN linked l USING (host_key, url_key);
+CREATE TABLE touched AS SELECT c.* FROM current_row c SEMI JOIN other_crawldb USING (host_key, url_key);
+CREATE TABLE former_row AS
+SELECT host_key, url_key, url, status, signature, text_signature, simhash, duplicate_of, duplicate_kind, similar_to
+FROM every_row e SEMI JOIN other_crawldb USING (host_key, url_key)
+QUALIFY row_number() OVER (PARTITION BY host_key, url_key ORDER BY origin) = 1;
+
+-- step: next_row
+CREATE VIEW next_row AS
+SELECT * FROM current_row ANTI JOIN dedup_row USING (host_key, url_key) UNION ALL SELECT * FROM dedup_row;
 
 -- step: unknown
 -- Inlinks of URLs that are no rows.
@@ -114,6 +125,15 @@ WITH every AS (
 SELECT * EXCLUDE (origin) FROM every
 QUALIFY row_number() OVER (PARTITION BY place, pattern ORDER BY pages DESC, origin) = 1
 ORDER BY place, pattern
+
+-- step: pathstats_rows
+-- Of a folder, the yield of the crawl that saw the most pages of it.
+WITH every AS (
+  SELECT *, 0 AS origin FROM pathstats UNION ALL BY NAME SELECT * FROM other_pathstats
+)
+SELECT * EXCLUDE (origin) FROM every
+QUALIFY row_number() OVER (PARTITION BY host_key, path ORDER BY recent_pages DESC, origin) = 1
+ORDER BY host_key, path
 
 -- step: seedstats
 -- What was fetched for seeds. Their URLs are counted anew, by the rows.

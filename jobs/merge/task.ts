@@ -1,6 +1,6 @@
 import {join} from 'node:path';
 import {families, familyrules} from '../../lib/schema/families.ts';
-import {hostrules, hoststate, robots} from '../../lib/schema/hostdb.ts';
+import {hostrules, hoststate, pathstats, robots} from '../../lib/schema/hostdb.ts';
 import {linkdb, linksources} from '../../lib/schema/linkdb.ts';
 import {seeds} from '../../lib/schema/seeds.ts';
 import type {Table} from '../../lib/schema/table.ts';
@@ -8,6 +8,7 @@ import {openCrawl} from '../../lib/store/crawl.ts';
 import {type Database, openDatabase, sqlString} from '../../lib/store/duckdb.ts';
 import type {FileRef} from '../../lib/store/manifest-types.ts';
 import {bindSnapshot} from '../../lib/store/views.ts';
+import {type DedupRules, markTouched} from '../crawldb/repeats.ts';
 import {type DatabaseParams, openTaskDatabase, writeBase, writeInlinks} from '../crawldb/writer.ts';
 import type {Task, TaskContext, TaskResult} from '../job.ts';
 import {spillFolder} from '../runner/database.ts';
@@ -18,6 +19,7 @@ const sql = readSql(import.meta.url, './merge.sql', [
   'clashes',
   'links',
   'sources',
+  'current_row',
   'next_row',
   'unknown',
   'host_ever',
@@ -27,6 +29,7 @@ const sql = readSql(import.meta.url, './merge.sql', [
   'hostrules_rows',
   'familyrules_rows',
   'families_rows',
+  'pathstats_rows',
   'seeds_rows',
   'totals',
 ]);
@@ -39,11 +42,14 @@ export interface MergeSource {
   /** Segments that are taken over. */
   readonly segments: readonly string[];
   readonly renames: Renames;
+  /** Versions that the slots `segments/ID/fetch` get here, by the segment's name there. */
+  readonly versions: Readonly<Record<string, number>>;
 }
 
 export interface MergeParams {
   readonly sources: readonly MergeSource[];
   readonly shared: boolean;
+  readonly dedup: DedupRules;
   readonly revision: number;
   /** Version of `inlinks` that the commit makes. */
   readonly inlinksRevision: number;
@@ -55,6 +61,7 @@ export const mergedTables = [
   'crawldb',
   'linkdb',
   'hoststats',
+  'pathstats',
   'hoststate',
   'robots',
   'hostrules',
@@ -78,7 +85,9 @@ export async function mergeAll(task: Task, ctx: TaskContext): Promise<TaskResult
     await db.run(`SET VARIABLE shared = ${params.shared}`);
     await db.run(sql.clashes);
     await db.run(one);
-    for (const step of ['links', 'next_row', 'host_ever', 'seedstats'] as const) await db.run(sql[step]);
+    for (const step of ['links', 'current_row'] as const) await db.run(sql[step]);
+    await markTouched(db, params.dedup);
+    for (const step of ['next_row', 'host_ever', 'seedstats'] as const) await db.run(sql[step]);
     const before = task.inputs.filter(({table}) => table === 'crawldb');
     const {files: rows, summary} = await writeBase(db, ctx, before, params.revision);
     const write = async (table: Table, query: string, place: string): Promise<FileRef> =>
@@ -96,6 +105,7 @@ export async function mergeAll(task: Task, ctx: TaskContext): Promise<TaskResult
       await write(hostrules, sql.hostrules_rows, 'hosts/hostrules'),
       await write(familyrules, sql.familyrules_rows, 'hosts/familyrules'),
       await write(families, sql.families_rows, 'hosts/families'),
+      await write(pathstats, sql.pathstats_rows, 'hosts/pathstats'),
       await write(seeds, `SELECT * FROM (${sql.seeds_rows}) ORDER BY ALL`, 'crawldb/seeds'),
     ];
     const [totals] = await db.all<Record<'read' | 'added' | 'merged' | 'clashes' | 'links', number>>(
@@ -105,7 +115,7 @@ export async function mergeAll(task: Task, ctx: TaskContext): Promise<TaskResult
     const slots: Record<string, readonly FileRef[]> = {};
     for (const source of params.sources) {
       const snapshot = await (await openCrawl(source.dir)).at(source.manifest);
-      Object.assign(slots, await copySegments(snapshot, source.segments, source.renames, ctx));
+      Object.assign(slots, await copySegments(snapshot, source.segments, source, ctx));
     }
     return {
       files: [...files, ...Object.values(slots).flat()],
@@ -163,6 +173,7 @@ async function exportSources(
 const segmentColumns: Readonly<Record<string, readonly string[]>> = {
   crawldb: ['fetch_segment', 'last_success_segment', 'updated_segment'],
   linkdb: ['segment'],
+  hoststate: ['updated_segment'],
 };
 
 /** ` REPLACE (…)` that gives segments their new names. */

@@ -66,8 +66,8 @@ export interface SegmentInfo {
   readonly applied?: string | null;
   /** The parse that invertlinks has applied; null: one that was removed since. */
   readonly inverted?: string | null;
-  /** Hash of the list of captures in the crawl that it was merged from, where names had to change. */
-  readonly merged_from?: string;
+  /** Where its captures came from another crawl or other segments: hashes of the lists that they were committed with. */
+  readonly merged_from?: string | readonly string[];
 }
 
 export interface Manifest {

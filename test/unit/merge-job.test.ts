@@ -211,6 +211,51 @@ test('a copy of the crawl brings what it did since, and nothing twice', async (t
   assert.equal((await crawl.head()).segments.length, 1);
 });
 
+test('where a merge takes out a page that others repeat, the next takes its place; pages that are equal now are told', async (t) => {
+  const [first, second, third] = ['http://both.test/', 'http://both.test/copy', 'http://both.test/other'];
+  const seeds = [first, second, third] as const;
+  const pages: SmallWeb = (url) => page(url === third ? 'other' : 'same');
+  const north = await crawlOf(t, ...seeds);
+  await round(north, pages);
+  const southern = 'http://south.test/long/copy/of/other';
+  const south = await crawlOf(t, ...seeds, southern);
+  south.effects.pass(40 * day);
+  await round(south, (url) =>
+    url === first
+      ? {status: 'gone', code: 404, reason: 'http_404'}
+      : url === second
+        ? pages(url)
+        : page('other'),
+  );
+  const standing = async () =>
+    Object.fromEntries((await north.crawldb()).map((row) => [row.url, [row.status, row.duplicate_of]]));
+  assert.deepEqual(
+    (await standing())[second],
+    ['duplicate', first],
+    'the test needs one that repeats the other',
+  );
+  await north.run(merge, {from: [south.dir]});
+  assert.deepEqual(await standing(), {
+    [first]: ['gone', null],
+    [second]: ['fetched', null],
+    [third]: ['fetched', null],
+    [southern]: ['duplicate', third],
+  });
+  await checkStatistics(north);
+});
+
+test('a duplicate that only this crawl has is a page when the others have lost what it repeats', async (t) => {
+  const [kept, copy] = ['http://both.test/', 'http://both.test/copy'];
+  const north = await crawlOf(t, kept, copy);
+  await round(north, () => page('same'));
+  const south = await crawlOf(t, kept);
+  south.effects.pass(40 * day);
+  await round(south, () => page('another text'));
+  await north.run(merge, {from: [south.dir]});
+  const rows = new Map((await north.crawldb()).map((row) => [row.url, row]));
+  assert.deepEqual([rows.get(copy)?.status, rows.get(copy)?.duplicate_of], ['fetched', null]);
+});
+
 test('what cannot be merged is refused before anything is touched', async (t) => {
   const crawl = await crawlOf(t, 'http://north.test/');
   await assert.rejects(crawl.run(merge, {from: []}), /name the crawls/);
