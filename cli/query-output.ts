@@ -79,7 +79,7 @@ export async function writeQuery(
 /** The same in a session of its own, what a person said of the rows tried first: all that most readers do. */
 export async function answerQuery(
   sql: string,
-  options: OutputOptions & Pick<QuerySettings, 'asOf' | 'segments'>,
+  options: OutputOptions & Pick<QuerySettings, 'asOf' | 'segments' | 'about'>,
   context: CommandContext,
   command: string,
   filter?: TypedFilter,

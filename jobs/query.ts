@@ -40,7 +40,7 @@ export interface QuerySettings extends ReadSettings {
   readonly allow?: readonly string[];
   /** File that {@link QuerySession.exportParquet} will write. */
   readonly output?: string | undefined;
-  /** A URL: of the crawldb only the rows of its host are asked. */
+  /** A URL: of the crawldb only the rows of its host are asked. What is none is a mistake: USAGE. */
   readonly about?: string | undefined;
 }
 
@@ -69,10 +69,11 @@ export async function openQueries(given: QuerySettings): Promise<QuerySession> {
   return new Session(reader, settings, (sql) => expandKeys(sql, keyOf));
 }
 
-/** The host of a URL; undefined for what is none, which a query says by itself. */
-function hostOf(url: string, policy: UrlPolicy): Hosts | undefined {
+/** The host of a URL that a person gave. Throws USAGE for what is none. */
+function hostOf(url: string, policy: UrlPolicy): Hosts {
   const normal = normalizeUrl(url, policy);
-  return 'url' in normal ? oneHost(identify(normal.url).host_key) : undefined;
+  if ('url' in normal) return oneHost(identify(normal.url).host_key);
+  throw new CrawlError('USAGE', `${url}: ${normal.detail}`, {facts: {reason: normal.reason}});
 }
 
 /** Fetches that end while their journals are read, one after another, before it is an error. */

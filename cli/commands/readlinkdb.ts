@@ -66,7 +66,7 @@ export const command = defineCommand({
               : mode === '--dump'
                 ? linksSql(regex)
                 : linkStatsSql;
-    await answerQuery(sql, options, context, 'readlinkdb', {table: 'linkdb', regex});
+    await answerQuery(sql, {...options, about: url}, context, 'readlinkdb', {table: 'linkdb', regex});
     return undefined;
   },
 });

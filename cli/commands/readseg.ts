@@ -88,7 +88,7 @@ async function get(
   if (place.file !== undefined || place.format === 'csv' || place.format === 'parquet')
     throw usage('--get writes records of several tables: to stdout, as table, json or jsonl');
   let rows = 0;
-  await withSession(options, place, context, async (session) => {
+  await withSession({...options, about: url}, place, context, async (session) => {
     for (const part of parts.length > 0 ? parts : segmentParts.filter((name) => name !== 'content'))
       for await (const batch of (await session.query(partOfUrlSql(part, url))).batches)
         for (const row of batch) {
