@@ -103,12 +103,14 @@ export const errorCodes = {
   FILE_MISSING: {
     doc: 'A file that the manifest names is not there.',
     exit: 1,
-    advice: 'Restore it from a copy of the crawl folder, or go back to an older manifest.',
+    advice:
+      'crawl verify names all such files. Restore them from a copy of the crawl folder, or go back: crawl rollback.',
   },
   FILE_DAMAGED: {
     doc: 'A file is not what the manifest says: other size, torn, or not Parquet.',
     exit: 1,
-    advice: 'Restore it from a copy of the crawl folder, or go back to an older manifest.',
+    advice:
+      'crawl verify names all such files. Restore them from a copy of the crawl folder, or go back: crawl rollback.',
   },
   VERSION_NEWER: {
     doc: 'A file or manifest was written by a newer version of the program.',

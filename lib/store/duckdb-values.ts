@@ -60,8 +60,8 @@ const cases: readonly {code: ErrorCode; words: RegExp; file?: RegExp}[] = [
   {
     code: 'FILE_DAMAGED',
     words:
-      /No magic bytes found|too small to be a Parquet file|TProtocolException|don't know what type|Footer length error|decompress|[Cc]orrupt|Out of buffer|Failed to read (Parquet )?file/,
-    file: /'([^']+\.parquet)'|"([^"]+\.parquet)"/,
+      /No magic bytes found|too small to be a Parquet file|TProtocolException|don't know what type|Footer length error|decompress|[Cc]orrupt|Out of buffer|Failed to read (Parquet )?file|Could not read enough bytes|outside file|invalid TType/,
+    file: /'([^']+\.parquet)'|"([^"]+\.parquet)"|outside file: (.+\.parquet)/,
   },
 ];
 
@@ -73,9 +73,17 @@ export function duckdbError(error: unknown, sql: string, interrupted: boolean): 
     return new CrawlError('INTERRUPTED', 'the query was stopped', {cause: error});
   const match = cases.find((one) => one.words.test(words));
   const found = match?.file?.exec(words);
-  const path = found?.[1] ?? found?.[2];
-  return new CrawlError(match?.code ?? 'QUERY_FAILED', words, {
+  const path = found?.slice(1).find((name) => name !== undefined);
+  return new CrawlError(match?.code ?? 'QUERY_FAILED', said(match?.code, path, words), {
     facts: {sql: sql.length > 2000 ? `${sql.slice(0, 2000)}…` : sql, ...(path !== undefined && {path})},
     cause: error,
   });
+}
+
+/** Of a file that is not as it should be: which, and what is wrong. The query is not to blame, so it is not shown. */
+function said(code: ErrorCode | undefined, path: string | undefined, words: string): string {
+  if (code === 'FILE_MISSING' && path !== undefined) return `${path} is missing`;
+  if (code === 'FILE_DAMAGED')
+    return `${path ?? 'a file that was read'} is damaged: ${words.split('\n', 1)[0]}`;
+  return words;
 }

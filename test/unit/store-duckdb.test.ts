@@ -226,7 +226,10 @@ describe('errors', () => {
     const file = join(dir, 'x.parquet');
     await assert.rejects(
       db.all(`FROM ${sqlString(file)}`),
-      (error) => code('FILE_MISSING')(error) && (error as CrawlError).facts.path === file,
+      (error) =>
+        code('FILE_MISSING')(error) &&
+        (error as CrawlError).facts.path === file &&
+        (error as CrawlError).message === `${file} is missing`,
     );
     await db.run(
       `COPY (SELECT i, 'text ' || i AS s FROM range(50000) t(i)) TO ${sqlString(file)} (FORMAT parquet, COMPRESSION zstd)`,
@@ -244,6 +247,26 @@ describe('errors', () => {
     middle.fill(0xff, 4, 200); // a page header: of flipped values DuckDB notices nothing (store-parquet tests)
     await writeFile(file, middle);
     await assert.rejects(db.all(`SELECT max(s), sum(i) FROM ${sqlString(file)}`), code('FILE_DAMAGED'));
+    const lacking = Buffer.concat([whole.subarray(0, 100), whole.subarray(-2000)]);
+    await writeFile(file, lacking);
+    await assert.rejects(
+      db.all(`SELECT max(s), sum(i) FROM ${sqlString(file)}`),
+      (error) =>
+        code('FILE_DAMAGED')(error) && (error as CrawlError).message.startsWith(`${file} is damaged: `),
+    );
+    const footer = whole.length - 8 - whole.readUInt32LE(whole.length - 8);
+    let noticed = 0;
+    for (let at = footer; at < whole.length - 8; at += 7) {
+      const damaged = Buffer.from(whole);
+      damaged.fill(0xf7, at, at + 4);
+      const copy = join(dir, `${at}.parquet`); // DuckDB keeps what it has read of a name
+      await writeFile(copy, damaged);
+      await db.all(`SELECT max(s), sum(i) FROM ${sqlString(copy)}`).catch((error: unknown) => {
+        assert.ok(code('FILE_DAMAGED')(error), `at ${at - footer}: ${error}`);
+        noticed++;
+      });
+    }
+    assert.ok(noticed > 10, `${noticed} noticed`);
   });
 
   test('of a query come in DuckDB’s words', async (t) => {
