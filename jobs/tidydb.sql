@@ -13,28 +13,52 @@ SELECT
     AS refused
 FROM crawldb c LEFT JOIN seed_fact f USING (seed)
 
--- step: orphans
--- Pages that were found by a link, long ago, and to which no link leads any more, nor a redirect; and orphans to which
--- one does again. $before: found since is too young. Table change (host_key, url_key, kind, reason).
-INSERT INTO change
-WITH target AS (
-  SELECT DISTINCT target_host_key AS host_key, target_url_key AS url_key FROM linkdb_all
-), redirect AS (
+-- step: links
+-- What links lead to: not those of a page to itself, nor those of orphans. Tables: change (host_key, url_key, kind, reason);
+-- lost: the orphans so far.
+CREATE TABLE lost AS SELECT host_key, url_key FROM crawldb WHERE status = 'orphan';
+CREATE VIEW other_link AS
+SELECT
+  target_host_key AS host_key, target_url_key AS url_key, source_host_key, source_url_key
+FROM linkdb_all
+WHERE target_url_key <> source_url_key OR target_host_key <> source_host_key;
+CREATE VIEW target AS
+SELECT DISTINCT o.host_key, o.url_key
+FROM other_link o ANTI JOIN lost l ON l.host_key = o.source_host_key AND l.url_key = o.source_url_key;
+
+-- step: released
+-- Orphans to which a link leads again; then those to which these lead.
+CREATE OR REPLACE TABLE found AS
+SELECT host_key, url_key FROM lost SEMI JOIN target USING (host_key, url_key) ANTI JOIN change USING (host_key, url_key);
+INSERT INTO change SELECT host_key, url_key, 'released', NULL FROM found;
+DELETE FROM lost l USING found f WHERE l.host_key = f.host_key AND l.url_key = f.url_key;
+
+-- step: candidates
+-- Pages that were found by a link, long ago: before $before. A redirect that leads to one holds it as a link does.
+CREATE TABLE candidate AS
+WITH redirect AS (
   SELECT DISTINCT fetch_redirect AS url FROM crawldb
   WHERE status IN ('redir_temp', 'redir_perm') AND fetch_redirect IS NOT NULL
 )
-SELECT c.host_key, c.url_key, 'orphan', NULL
-FROM crawldb c
-ANTI JOIN target USING (host_key, url_key)
-ANTI JOIN redirect USING (url)
-ANTI JOIN change USING (host_key, url_key)
+SELECT c.host_key, c.url_key
+FROM crawldb c ANTI JOIN redirect USING (url) ANTI JOIN change USING (host_key, url_key)
 WHERE c.hop_type IN ('L', 'E') AND c.discovered_from IS NOT NULL AND c.sitemap_depth IS NULL
-  AND c.discovered_time < $before AND c.status NOT IN ('orphan', 'gone')
-UNION ALL
-SELECT c.host_key, c.url_key, 'released', NULL
-FROM (SELECT host_key, url_key FROM crawldb WHERE status = 'orphan') c
-SEMI JOIN target USING (host_key, url_key)
-ANTI JOIN change USING (host_key, url_key);
+  AND c.discovered_time < $before AND c.status NOT IN ('orphan', 'gone');
+CREATE VIEW asked AS FROM candidate;
+
+-- step: orphans
+-- Those to which none leads any more.
+CREATE OR REPLACE TABLE found AS FROM asked ANTI JOIN target USING (host_key, url_key);
+INSERT INTO change SELECT host_key, url_key, 'orphan', NULL FROM found;
+INSERT INTO lost FROM found;
+-- Then those to which these led.
+CREATE OR REPLACE VIEW asked AS
+SELECT host_key, url_key FROM candidate
+SEMI JOIN (
+  SELECT o.host_key, o.url_key FROM other_link o
+  SEMI JOIN found f ON f.host_key = o.source_host_key AND f.url_key = o.source_url_key
+) USING (host_key, url_key)
+ANTI JOIN lost USING (host_key, url_key);
 
 -- step: changed
 -- Rows that change. What is known of their last success stays. $now: released rows are due.

@@ -35,6 +35,9 @@ import {readSql} from './runner/sql-file.ts';
 
 const sql = readSql(import.meta.url, './tidydb.sql', [
   'urls',
+  'links',
+  'released',
+  'candidates',
   'orphans',
   'changed',
   'purge',
@@ -174,7 +177,7 @@ async function tidy(task: Task, ctx: TaskContext): Promise<TaskResult> {
       reason: {type: 'text'},
     });
     if (params.filter) await filterAll(db, ctx, params, change);
-    if (params.orphans !== null) await db.run(sql.orphans, {before: new Date(params.now - params.orphans)});
+    if (params.orphans !== null) await findOrphans(db, new Date(params.now - params.orphans));
     await db.run(sql.changed, {now: new Date(params.now), never: neverDue});
     const failures = reasonNames.filter((reason) => reasonClass(reason) === 'url').join(',');
     const before = params.purge === null ? new Date(0) : new Date(params.now - params.purge);
@@ -217,6 +220,25 @@ async function tidy(task: Task, ctx: TaskContext): Promise<TaskResult> {
     return {files: [...files, ...unknown], counters, reasons, facts: {summary, whole}};
   } finally {
     await db.close();
+  }
+}
+
+/** Most steps from orphan to orphan in one run (chosen: each reads the linkdb); the next run goes on from there. */
+const maxSteps = 50;
+
+/** Puts orphans, and those that are none any more, into the table `change`, however many links lead from one to another. */
+async function findOrphans(db: Database, before: Date): Promise<void> {
+  await db.run(sql.links);
+  await untilNoneIsFound(db, sql.released);
+  await db.run(sql.candidates, {before});
+  await untilNoneIsFound(db, sql.orphans);
+}
+
+async function untilNoneIsFound(db: Database, step: string): Promise<void> {
+  for (let n = 0; n < maxSteps; n++) {
+    await db.run(step);
+    const [count] = await db.all<{n: number}>('SELECT count(*) AS n FROM found');
+    if ((count?.n ?? 0) === 0) return;
   }
 }
 

@@ -99,6 +99,42 @@ test('pages to which nothing leads any more are orphans, and are released when s
   assert.ok(named!.due.getTime() <= crawl.effects.now());
 });
 
+test('links of a page to itself and links of orphans hold nothing; what one that comes back leads to comes back too', async (t) => {
+  const crawl = await jobHarness(t);
+  await crawl.run(inject, {...defaultOptions(inject), urls: [seed]});
+  let links = [`${seed}list1`];
+  const next = (n: number) => [`${seed}list${n}`, `${seed}list${n + 1}`, `${seed}item${n}`];
+  const web: SmallWeb = (url) =>
+    url === seed
+      ? page(`home ${links}`, links)
+      : page(url, /list[123]$/.test(url) ? next(Number(url.at(-1))) : [url]);
+  const go = async (days: number) => {
+    crawl.effects.pass(day * days);
+    await round(crawl, web);
+    await crawl.run(invertlinks, defaultOptions(invertlinks));
+  };
+  for (let n = 0; n < 5; n++) await go(1);
+  links = [];
+  await go(60);
+  const orphans = async () =>
+    Object.entries(await states(crawl))
+      .filter(([, [status]]) => status === 'orphan')
+      .map(([path]) => path)
+      .sort();
+  const report = await tidy(crawl, {orphans: day * 30});
+  const chain = ['/item1', '/item2', '/item3', '/list1', '/list2', '/list3', '/list4'];
+  assert.deepEqual(await orphans(), chain);
+  assert.equal(report.counters.rows_orphaned_total, chain.length);
+  assert.equal((await tidy(crawl, {orphans: day * 30})).counters.rows_updated_total, 0);
+
+  links = [`${seed}list1`];
+  crawl.effects.pass(day * 60);
+  await round(crawl, web); // updatedb gives back what the page links to
+  await crawl.run(invertlinks, defaultOptions(invertlinks));
+  assert.equal((await tidy(crawl, {orphans: day * 365})).counters.rows_released_total, chain.length - 1);
+  assert.deepEqual(await orphans(), []);
+});
+
 test('an orphan that a page links to again is what it was, and due', async (t) => {
   const crawl = await jobHarness(t);
   await crawl.run(inject, {...defaultOptions(inject), urls: [seed]});
