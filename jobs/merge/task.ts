@@ -77,11 +77,9 @@ const readTables = [...mergedTables, 'linksources'] as const;
 /** Rows by sets, segments file by file. */
 export async function mergeAll(task: Task, ctx: TaskContext): Promise<TaskResult> {
   const params = task.params as unknown as MergeParams; // made by plan
-  // Other crawls are read by an instance of their own, one after another
-  const database = {...params.database, memory: Math.floor(params.database.memory / 2)};
-  const db = await openTaskDatabase(task, ctx, database, readTables, {asViews: true});
+  const db = await openTaskDatabase(task, ctx, params.database, readTables, {asViews: true});
   try {
-    await exportSources(db, params, database, ctx);
+    await exportSources(db, params, ctx);
     await db.run(`SET VARIABLE shared = ${params.shared}`);
     await db.run(sql.clashes);
     await db.run(one);
@@ -133,11 +131,13 @@ export async function mergeAll(task: Task, ctx: TaskContext): Promise<TaskResult
   }
 }
 
-/** Makes views other_crawldb and so on, over files of this attempt that hold the tables of all the other crawls. */
+/**
+ * Makes views other_crawldb and so on, over files of this attempt that hold the tables of all the other crawls. These
+ * are read by instances of their own, one after another, while ours, which has only views so far, holds nothing.
+ */
 async function exportSources(
   db: Database,
-  {sources}: MergeParams,
-  {memory, threads, spill}: DatabaseParams,
+  {sources, database: {memory, threads, spill}}: MergeParams,
   ctx: TaskContext,
 ): Promise<void> {
   const scratch = await ctx.store.scratch();

@@ -8,9 +8,14 @@ import {invertlinks} from '../../jobs/invertlinks.ts';
 import {merge} from '../../jobs/merge.ts';
 import {mergesegs} from '../../jobs/mergesegs.ts';
 import {parse} from '../../jobs/parse.ts';
+import {embeddedExecutor} from '../../jobs/runner/executor.ts';
+import {runJob} from '../../jobs/runner/run-job.ts';
 import {updatedb} from '../../jobs/updatedb.ts';
+import {loadConfig} from '../../lib/config/load.ts';
+import type {Inlink} from '../../lib/schema/linkdb.ts';
+import {identify} from '../../lib/url/keys.ts';
 import {defaultOptions} from '../support/default-options.ts';
-import {type JobHarness, jobHarness} from '../support/job-harness.ts';
+import {commitRows, type JobHarness, jobHarness} from '../support/job-harness.ts';
 import {commitFetched} from '../support/parse-captures.ts';
 import {injectUrls} from '../support/small-round.ts';
 import {fetchSegment, page} from '../support/small-web.ts';
@@ -92,6 +97,32 @@ test('so do crawls whose segments were merged meanwhile, here or there', async (
   const before = await stateOf(north);
   await north.run(merge, {from: [copyDir]});
   assert.deepEqual((await stateOf(north)).captures, before.captures, 'a copy from before');
+});
+
+test('a merge has the whole memory that a job may have', async (t) => {
+  const [south, north] = [await jobHarness(t), await jobHarness(t)];
+  const keys = (n: number) => identify(`http://h${n % 97}.test/${n}`);
+  const rows: Inlink[] = Array.from({length: 60_000}, (_, n) => {
+    const [target, source] = [keys(n % 5000), keys(n + 5000)];
+    return {
+      ...{target_host_key: target.host_key, target_url_key: target.url_key, target_url: target.url},
+      ...{source_host_key: source.host_key, source_url_key: source.url_key, source_url: source.url},
+      ...{anchor: `${'long anchor '.repeat(20)}${n}`, rel: null, kind: 'a', links: 1, internal: false},
+      ...{fetch_time: new Date(n), segment: '20260101000000', revision: 0, cut: null},
+    };
+  });
+  await commitRows(south, [{slot: 'linkdb', table: 'linkdb', rows}]);
+  const {config} = loadConfig({
+    env: {},
+    file: {name: 'crawl.yaml', text: 'storage:\n  memory: 72MB\n  threads: 2\n'},
+  });
+  const {dir, effects} = north;
+  await runJob(
+    merge,
+    {from: [south.dir]},
+    {dir, config, effects, executor: embeddedExecutor({concurrency: 1})},
+  );
+  assert.deepEqual(await north.sql('SELECT count(*) AS n FROM linkdb'), [{n: rows.length}]);
 });
 
 test('rows of extractors come along, and parses that were whole are', async (t) => {
