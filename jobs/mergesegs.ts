@@ -63,6 +63,7 @@ export const mergesegs = defineJob({
     const {snapshot, store, config, now, log} = effects;
     if (slice === 0) throw new CrawlError('USAGE', '--slice 0: a slice has at least one capture');
     const ids = segments.length > 0 ? [...new Set(segments)].sort() : snapshot.segments;
+    for (const id of ids) snapshot.segment(id); // throws where there is none
     if (
       ids.length === 0 ||
       (ids.length === 1 && where === undefined && slice === undefined && !filter && !normalize)

@@ -289,6 +289,8 @@ test('what is not fetched or not applied is refused, and nothing is touched', as
   const made = await crawl.run(generate, {...defaultOptions(generate), topN: 1, maxSegments: 2});
   const ids = ((made.facts[0]?.segments ?? []) as {id: string}[]).map(({id}) => id);
   assert.equal(ids.length, 2);
+  const unknown = {...defaultOptions(mergesegs), segments: ['20200101000000']};
+  await assert.rejects(crawl.run(mergesegs, unknown), /no segment 20200101000000/);
   await fetchSegment(crawl, ids[0]!, webOf(1));
   await assert.rejects(crawl.run(mergesegs, defaultOptions(mergesegs)), /not fetched yet/);
   await fetchSegment(crawl, ids[1]!, webOf(1));
