@@ -1,6 +1,6 @@
 import type {Config} from '../lib/config/settings.ts';
 import {foundOnly} from '../lib/counters.ts';
-import {bucketsOf, filesOfHosts, type Hosts} from '../lib/crawldb/layout.ts';
+import {bucketsOf, filesOfHosts, type Hosts, sumRows} from '../lib/crawldb/layout.ts';
 import {neverDue} from '../lib/crawldb/row.ts';
 import {newSegmentIds} from '../lib/crawldb/segment-id.ts';
 import type {Reason} from '../lib/schema/reason.ts';
@@ -245,7 +245,8 @@ async function choose(
     await readQuarantine(db, params.now),
   );
   const nearer = params.rules.order === 'breadth';
-  const candidates = readCandidates(db, task.inputs, {due: lookAhead(params.rules), nearer});
+  const held = sumRows(task.inputs.filter(({table}) => table === 'fetchlist'));
+  const candidates = readCandidates(db, task.inputs, {due: lookAhead(params.rules), held, nearer});
   const places = params.rules.topN * params.segments.length;
   const byScore = followsScore(params, params.segments.length);
   await candidates.deepen(byScore ? places : Number.POSITIVE_INFINITY);

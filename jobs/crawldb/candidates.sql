@@ -42,7 +42,7 @@ SELECT coalesce(nearest <= deepest, false) AS behind FROM tie, lower
 CREATE OR REPLACE TABLE head_newer AS
 WITH head AS (
   SELECT host_key, url_key FROM above_base
-  UNION
+  UNION ALL
   SELECT host_key, url_key FROM above_delta
 )
 SELECT host_key, url_key, max(revision) AS revision

@@ -46,17 +46,18 @@ export const candidateRule = {smallRows: 200_000};
  * @param db with the crawldb bound (`openTaskDatabase`, `openPlanDatabase`)
  * @param files all files of the crawldb
  * @param options.due time at which a URL is due, ms since the epoch
+ * @param options.held URLs that stand in fetchlists of open segments, so that so many more are read
  * @param options.nearer also what comes before the head where hosts are asked in order of depth
  * @param options.wholeRows a crawldb of up to so many rows is read whole
  */
 export function readCandidates(
   db: Database,
   files: readonly FileRef[],
-  {due, nearer = false, wholeRows = candidateRule.smallRows}: CandidateOptions,
+  {due, held = 0, nearer = false, wholeRows = candidateRule.smallRows}: CandidateOptions,
 ): Candidates {
   const crawldb = files.filter((file) => file.table === 'crawldb');
   const condition = `next_fetch_time <= ${timeLiteral(due)}`;
-  return new CandidateReader(db, crawldb, condition, nearer, readsWhole(crawldb, wholeRows));
+  return new CandidateReader(db, crawldb, condition, held, nearer, readsWhole(crawldb, wholeRows));
 }
 
 /** Whether candidates are read from the view `crawldb` alone: it is small. */
@@ -66,6 +67,7 @@ export function readsWhole(files: readonly FileRef[], wholeRows = candidateRule.
 
 interface CandidateOptions {
   readonly due: number;
+  readonly held?: number;
   readonly nearer?: boolean;
   readonly wholeRows?: number;
 }
@@ -77,14 +79,23 @@ class CandidateReader implements Candidates {
   readonly #files: readonly FileRef[];
   /** Condition for a row that is due. */
   readonly #due: string;
+  readonly #held: number;
   readonly #nearer: boolean;
   readonly #whole: boolean;
   #bound: Bound = {score: Number.POSITIVE_INFINITY, key: null};
 
-  constructor(db: Database, files: readonly FileRef[], due: string, nearer: boolean, whole: boolean) {
+  constructor(
+    db: Database,
+    files: readonly FileRef[],
+    due: string,
+    held: number,
+    nearer: boolean,
+    whole: boolean,
+  ) {
     this.#db = db;
     this.#files = files;
     this.#due = due;
+    this.#held = held;
     this.#nearer = nearer;
     this.#whole = whole;
   }
@@ -98,7 +109,7 @@ class CandidateReader implements Candidates {
   }
 
   async deepen(want: number): Promise<void> {
-    const bound = this.#whole ? undefined : boundFor(this.#files, want);
+    const bound = this.#whole ? undefined : boundFor(this.#files, want, this.#held);
     const next = bound ?? {score: Number.NEGATIVE_INFINITY, key: null};
     if (!isDeeper(next, this.#bound)) return;
     this.#bound = next;

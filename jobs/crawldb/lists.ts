@@ -7,7 +7,7 @@ import {
   type Range,
   rowGroupRows,
 } from '../../lib/crawldb/layout.ts';
-import {gridRanks, gridText} from '../../lib/crawldb/score-grid.ts';
+import {gridRanks, gridText, takenFacts} from '../../lib/crawldb/score-grid.ts';
 import {crawldb} from '../../lib/schema/crawldb.ts';
 import {type Database, sqlString} from '../../lib/store/duckdb.ts';
 import type {FileRef} from '../../lib/store/manifest-types.ts';
@@ -41,9 +41,26 @@ export async function writeDeltaFiles(
        FROM (${ofList(rows, list)}) GROUP BY ALL ORDER BY slot`,
     );
     if (counts.length === 0) continue;
-    files.push(await writeList(db, ctx, rows, list, {...facts, list, slots: slotsText(counts)}));
+    const taken = list === 'visited' ? await takenOf(db, rows) : {};
+    files.push(await writeList(db, ctx, rows, list, {...facts, list, slots: slotsText(counts), ...taken}));
   }
   return files;
+}
+
+/** Facts of visited rows that were in the frontier until now: those visited for the first time. */
+async function takenOf(db: Database, rows: string): Promise<NonNullable<FileRef['facts']>> {
+  const first = `SELECT score FROM (${ofList(rows, 'visited')}) WHERE visits <= 1`;
+  const [count] = await db.all<{n: number}>(`SELECT count(*) AS n FROM (${first})`);
+  const ranks = gridRanks(count?.n ?? 0);
+  if (ranks.length === 0) return {};
+  const scores = await db.all<{score: number}>(
+    `SELECT score FROM (${first})
+     QUALIFY row_number() OVER (ORDER BY score DESC) IN (${ranks.join(', ')}) ORDER BY score DESC`,
+  );
+  return takenFacts(
+    ranks.at(-1)!,
+    scores.map(({score}) => score),
+  );
 }
 
 /**

@@ -152,6 +152,13 @@ function rowsIn(file: FileRef, {bucket, buckets}: Range): number {
   return counts.slice(bucket * width, (bucket + 1) * width).reduce((sum, n) => sum + n, 0);
 }
 
+/** Which part of the rows of a delta is not taken up; 0 for a file of the base. */
+export function liveShare(file: FileRef, buckets: readonly Bucket[]): number {
+  if (!isDelta(file) || file.rows === 0) return 0;
+  const waiting = buckets.filter(({seq}) => revisionOf(file) > seq);
+  return Math.min(1, waiting.reduce((sum, bucket) => sum + rowsIn(file, bucket), 0) / file.rows);
+}
+
 /** Rows of a delta by the top six bits of host_key, as the facts of the file keep them. */
 export function slotsText(counts: readonly {readonly slot: number; readonly rows: number}[]): string {
   const all = new Array<number>(slots).fill(0);

@@ -1,4 +1,6 @@
 import type {FileRef} from '../store/manifest-types.ts';
+import {liveShare} from './compaction.ts';
+import {bucketsOf} from './layout.ts';
 
 /**
  * How scores fall in a file of the frontier, best first: the score at some ranks, kept with the file in the list that
@@ -21,30 +23,70 @@ export function gridText(scores: readonly number[]): string {
   return scores.join(' ');
 }
 
+/**
+ * How the scores fall of the rows of a visited delta that were in the frontier before: as long as the delta is live,
+ * the frontier still holds them, though they are no more to be had.
+ */
+export function takenFacts(rows: number, scores: readonly number[]): NonNullable<FileRef['facts']> {
+  return {taken: rows, taken_scores: gridText(scores)};
+}
+
 interface Grid {
   readonly ranks: readonly number[];
   readonly scores: readonly number[];
+  /** What one of its rows counts for. */
+  readonly weight: number;
 }
 
-function gridOf(file: FileRef): Grid | undefined {
-  const text = file.facts?.scores;
-  if (typeof text !== 'string' || text === '') return undefined;
-  return {ranks: gridRanks(file.rows), scores: text.split(' ').map(Number)};
+function gridOf(rows: number, text: unknown, weight: number): readonly Grid[] {
+  if (typeof text !== 'string' || text === '') return [];
+  return [{ranks: gridRanks(rows), scores: text.split(' ').map(Number), weight}];
+}
+
+/** How the frontier falls, as its files tell. Files without a grid count as empty. */
+class Frontier {
+  readonly #held: number;
+  readonly #there: readonly Grid[];
+  readonly #taken: readonly Grid[];
+  /** All scores of its grids, best first. */
+  readonly scores: readonly number[];
+
+  constructor(files: readonly FileRef[], held: number) {
+    const buckets = bucketsOf(files);
+    this.#held = held;
+    this.#there = files.flatMap(({rows, facts}) => gridOf(rows, facts?.scores, 1));
+    this.#taken = files.flatMap((file) =>
+      gridOf(Number(file.facts?.taken ?? 0), file.facts?.taken_scores, liveShare(file, buckets)),
+    );
+    this.scores = [...new Set(this.#there.flatMap((grid) => grid.scores))].sort((a, b) => b - a);
+  }
+
+  /** Rows that have this score or a greater one. */
+  rows(score: number): number {
+    return rowsAt(this.#there, score);
+  }
+
+  /** Of these, rows that cannot be had: visited since, or held by an open segment. */
+  gone(score: number): number {
+    return Math.min(this.rows(score), rowsAt(this.#taken, score) + this.#held);
+  }
+
+  left(score: number): number {
+    return this.rows(score) - this.gone(score);
+  }
 }
 
 /**
- * A score that at least `want` rows have or surpass, as far as the grids tell; undefined where all rows must be read.
- * Files without a grid count as empty. Of equal scores all are above it, since who chooses may spread them over hosts.
+ * The greatest score that at least `want` rows have or surpass, as far as the grids tell; undefined where all rows must
+ * be read.
  */
-export function scoreFor(files: readonly FileRef[], want: number): number | undefined {
-  const grids = files.map(gridOf).filter((grid) => grid !== undefined);
-  const total = grids.reduce((sum, {ranks}) => sum + (ranks.at(-1) ?? 0), 0);
-  if (total <= want) return undefined;
-  const scores = [...new Set(grids.flatMap((grid) => grid.scores))].sort((a, b) => b - a);
+function scoreFor(frontier: Frontier, want: number): number | undefined {
+  const {scores} = frontier;
+  if (frontier.left(Number.NEGATIVE_INFINITY) <= want) return undefined;
   let low = 0;
   for (let high = scores.length - 1; low < high; ) {
     const middle = (low + high) >> 1;
-    if (rowsAt(grids, scores[middle]!) >= want) high = middle;
+    if (frontier.left(scores[middle]!) >= want) high = middle;
     else low = middle + 1;
   }
   return scores[low];
@@ -68,21 +110,24 @@ const mostOfTie = 0.6;
 /**
  * A bound that leaves at least about `want` rows above it; undefined where all rows must be read. Keys are hashes, so a
  * share of their range is that share of the rows.
+ *
+ * @param held rows that open segments hold; taken for the best ones
  */
-export function boundFor(files: readonly FileRef[], want: number): Bound | undefined {
-  const score = scoreFor(files, want);
+export function boundFor(files: readonly FileRef[], want: number, held = 0): Bound | undefined {
+  const frontier = new Frontier(files, held);
+  const score = scoreFor(frontier, want);
   if (score === undefined) return undefined;
-  const grids = files.map(gridOf).filter((grid) => grid !== undefined);
-  const above = rowsAt(grids, Math.min(...grids.flatMap(({scores}) => scores.filter((one) => one > score))));
-  const share = (spare * (want - above)) / Math.max(1, rowsAt(grids, score) - above);
+  const above = frontier.scores.findLast((one) => one > score) ?? Number.POSITIVE_INFINITY;
+  const tie = frontier.rows(score) - frontier.rows(above);
+  const goneOfTie = frontier.gone(score) - frontier.gone(above);
+  const share = (goneOfTie + spare * (want - frontier.left(above))) / Math.max(1, tie);
   return {score, key: share < mostOfTie ? BigInt(Math.round(share * 2 ** 53)) << 11n : null};
 }
 
-/** Rows that surely have this score or a greater one. */
 function rowsAt(grids: readonly Grid[], score: number): number {
-  return grids.reduce((sum, {ranks, scores}) => {
+  return grids.reduce((sum, {ranks, scores, weight}) => {
     let rank = 0;
     for (let at = 0; at < scores.length && scores[at]! >= score; at++) rank = ranks[at]!;
-    return sum + rank;
+    return sum + weight * rank;
   }, 0);
 }

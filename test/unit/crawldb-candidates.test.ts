@@ -2,10 +2,14 @@ import assert from 'node:assert/strict';
 import {type TestContext, test} from 'node:test';
 import {compact} from '../../jobs/compact.ts';
 import {readCandidates} from '../../jobs/crawldb/candidates.ts';
+import {nextRevision, openTaskDatabase, writeRows} from '../../jobs/crawldb/writer.ts';
 import {inject} from '../../jobs/inject.ts';
+import {defineJob} from '../../jobs/job.ts';
+import {applyDelta} from '../../lib/crawldb/layout.ts';
 import {newRow} from '../../lib/crawldb/row.ts';
 import type {CrawlDatum} from '../../lib/schema/crawldb.ts';
 import {type Database, openDatabase} from '../../lib/store/duckdb.ts';
+import type {FileRef} from '../../lib/store/manifest-types.ts';
 import {bindTables} from '../../lib/store/views.ts';
 import {identify} from '../../lib/url/keys.ts';
 import {commitRows, type JobHarness, jobHarness} from '../support/job-harness.ts';
@@ -106,4 +110,57 @@ for (const [title, score, differ] of [
       overwrite: false,
     });
     await checkHead(t, crawl, 200, differ);
+  });
+
+/** A commit after which the best URLs never fetched are fetched, and due much later. */
+const visitBest = (most: number) =>
+  defineJob({
+    name: 'visit-best',
+    summary: 'Visits the best URLs of the frontier.',
+    options: {},
+    locks: () => [],
+    async plan(_options, {snapshot}) {
+      const inputs = [...(await snapshot.files('crawldb'))];
+      const facts = {before: inputs, revision: nextRevision(snapshot)};
+      return {
+        base: snapshot.manifest.number,
+        now,
+        tasks: [{stage: 0, part: 0, inputs, params: facts}],
+        facts,
+      };
+    },
+    async run(task, ctx) {
+      const db = await openTaskDatabase(task, ctx, {memory: 256e6}, ['crawldb']);
+      await db.run(`CREATE TABLE delta AS
+        SELECT * REPLACE (
+          'fetched' AS status, 1 AS visits, make_timestamptz(${now * 1000}) AS fetch_time,
+          make_timestamptz(${(now + 30 * day) * 1000}) AS next_fetch_time)
+        FROM crawldb WHERE status = 'unfetched' ORDER BY score DESC, url_key LIMIT ${most}`);
+      const files = await writeRows(db, ctx, Number(task.params?.revision));
+      await db.close();
+      return {files, counters: {}, reasons: {}};
+    },
+    next({facts}, _stage, results) {
+      const before = facts?.before as readonly FileRef[];
+      return {edit: {reads: [], writes: {crawldb: applyDelta(before, results[0]?.files ?? [])}}};
+    },
+  });
+
+for (const [title, score] of [
+  ['scores that differ', (n: number) => ((n * 7919) % 4001) / 4001],
+  ['one score', () => 1],
+] as const)
+  test(`the first look is deep enough after rounds took the best, with ${title}`, async (t) => {
+    const crawl = await jobHarness(t);
+    const rows = Array.from({length: 6000}, (_, n) => row(n, {score: score(n)}));
+    await commitRows(crawl, [{slot: 'crawldb', table: 'crawldb', rows, facts: {kind: 'base'}}]);
+    await crawl.run(compact, {full: true});
+    for (let round = 0; round < 3; round++) await crawl.run(visitBest(700), {});
+    const files = await (await crawl.head()).files('crawldb');
+    const db = await database(t, crawl);
+    const candidates = readCandidates(db, files, {due: now, wholeRows: 0});
+    await candidates.deepen(200);
+    const [read] = await db.all<{n: number}>('SELECT count(*) AS n FROM due_row');
+    assert.ok(read!.n >= 200, `${read!.n} URLs to choose 200 from`);
+    assert.ok(read!.n < 3900, 'and not all that there are');
   });

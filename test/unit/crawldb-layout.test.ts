@@ -3,7 +3,7 @@ import {test} from 'node:test';
 import {afterCompaction, bucketsFor, compactionPlan, compactSome} from '../../lib/crawldb/compaction.ts';
 import {applyDelta, bucketsOf, liveCondition, seqTable} from '../../lib/crawldb/layout.ts';
 import {balanceDomains} from '../../lib/crawldb/partition.ts';
-import {boundFor, gridRanks, gridText, scoreFor} from '../../lib/crawldb/score-grid.ts';
+import {boundFor, gridRanks, gridText, takenFacts} from '../../lib/crawldb/score-grid.ts';
 import {newSegmentIds, segmentTime} from '../../lib/crawldb/segment-id.ts';
 import type {FileRef} from '../../lib/store/manifest-types.ts';
 
@@ -129,12 +129,12 @@ test('a score has at least as many rows above it as are wanted, and not many tim
   const lists = [0, 1, 2].map((n) => Array.from({length: 5000}, (_, i) => (5000 - i) * 3 + n));
   const files = lists.map((scores, n) => scored(`f${n}`, scores));
   for (const want of [1, 100, 1000, 7000]) {
-    const least = scoreFor(files, want)!;
+    const {score: least} = boundFor(files, want)!;
     const rows = lists.flat().filter((score) => score >= least).length;
     assert.ok(rows >= want && rows <= Math.max(300, 2.1 * want), `${want}: ${rows}`);
   }
-  assert.equal(scoreFor(files, 15_000), undefined, 'all of them');
-  assert.equal(scoreFor([], 10), undefined);
+  assert.equal(boundFor(files, 15_000), undefined, 'all of them');
+  assert.equal(boundFor([], 10), undefined);
 });
 
 test('of many equal scores a share is enough, by key; of few all are taken', () => {
@@ -151,6 +151,28 @@ test('of many equal scores a share is enough, by key; of few all are taken', () 
   assert.ok(share * 9800 >= 800 && share * 9800 <= 4000, `${share} of the tie`);
   assert.deepEqual(boundFor(files, 6000), {score: 1, key: null});
   assert.equal(boundFor(files, 10_000), undefined, 'all of them');
+});
+
+test('what was visited since, or stands in a list, is read past', () => {
+  const scores = Array.from({length: 10_000}, (_, i) => 10_000 - i);
+  const frontier = scored('f', scores);
+  const visited = (revision: number, rows: number): FileRef => {
+    const best = gridRanks(rows).map((rank) => scores[rank - 1]!);
+    return file(`v${revision}`, rows, {kind: 'delta', list: 'visited', revision, ...takenFacts(rows, best)});
+  };
+  const reads = (files: readonly FileRef[], held?: number): number =>
+    scores.filter((score) => score >= boundFor(files, 1000, held)!.score).length;
+  const plain = reads([frontier]);
+  assert.ok(plain >= 1000 && plain < 2100, `${plain}`);
+  for (const least of [reads([frontier, visited(1, 2000)]), reads([frontier], 2000)])
+    assert.ok(least >= 3000 && least < 6100, `${least}`);
+  const {facts} = frontier;
+  assert.equal(
+    reads([{...frontier, facts: {...facts, seq: 1}}, visited(1, 2000)]),
+    plain,
+    'the base has taken it up',
+  );
+  assert.equal(boundFor([frontier, visited(1, 5000)], 6000), undefined, 'too few are left');
 });
 
 test('domains are spread by size, the same way each time', () => {
