@@ -11,7 +11,15 @@ import type {Snapshot} from '../../lib/store/store.ts';
 import {bindTables} from '../../lib/store/views.ts';
 import {type ReadSettings, readerSpillFolder} from '../read/crawl.ts';
 import {openSegments} from '../selection/open.ts';
-import {makeCandidates, makeDue, newPicks, pickList, prepareSelection, tablesOf} from '../selection/steps.ts';
+import {
+  makeCandidates,
+  makeDue,
+  newPicks,
+  pickList,
+  prepareHosts,
+  prepareRows,
+  tablesOf,
+} from '../selection/steps.ts';
 
 /** Why a generate passed a URL over: a reason of generate, or what no row has a reason for. */
 export type PassedOver = Reason | 'not_known' | 'not_due' | 'where' | 'scope';
@@ -108,8 +116,8 @@ async function judge(
 ): Promise<Verdict> {
   const {hosts, weights, time: now} = selection;
   const ofHost = `(SELECT * FROM crawldb WHERE host_key = ${page.host_key}::UBIGINT)`;
-  const named = `SELECT DISTINCT host_key, url_host_name FROM ${ofHost}`;
-  const {due} = await prepareSelection(db, {now, rules: selection, hosts, weights}, ofHost, named);
+  const input = {now, rules: selection, hosts, weights};
+  await prepareRows(db, input, ofHost);
   const here = `host_key = ${page.host_key}::UBIGINT AND url_key = ${page.url_key}::UBIGINT`;
   const has = async (table: string) =>
     (await db.all(`SELECT 1 FROM ${table} WHERE ${here} LIMIT 1`)).length > 0;
@@ -122,6 +130,8 @@ async function judge(
   if (row.status === 'orphan') return {verdict: 'orphan', detail: 'no page linked to it any more'};
   if (!selection.force && row.next_fetch_time.getTime() > selection.due)
     return {verdict: 'not_due', detail: `it was due ${row.next_fetch_time.toISOString()}`};
+  const named = `SELECT DISTINCT host_key, url_host_name FROM ${ofHost}`;
+  const {due} = await prepareHosts(db, input, named);
   await makeDue(db, due);
   const [found] = await db.all<{reason: Reason | null; cap: number}>(
     `SELECT reason, cap FROM due WHERE ${here}`,

@@ -110,10 +110,30 @@ export async function prepareSelection(
   input: SelectionInput,
   source: string,
   asked?: string,
-): Promise<{due: SqlParameters; newHost: NewHost}> {
-  const {rules, hosts, now} = input;
-  await fixTime(db, now);
+): Promise<PreparedSelection> {
+  await prepareRows(db, input, source);
+  return prepareHosts(db, input, asked);
+}
+
+export interface PreparedSelection {
+  readonly due: SqlParameters;
+  readonly newHost: NewHost;
+}
+
+/** The part of {@link prepareSelection} that asks nothing of hosts: `wanted` and `locked`. */
+export async function prepareRows(db: Database, input: SelectionInput, source: string): Promise<void> {
+  await fixTime(db, input.now);
   await makeWanted(db, input, source);
+  await db.run(`CREATE TABLE locked AS ${sql.locked}`);
+}
+
+/** The other part. */
+export async function prepareHosts(
+  db: Database,
+  input: SelectionInput,
+  asked?: string,
+): Promise<PreparedSelection> {
+  const {rules, hosts, now} = input;
   const usual = await usualResponse(db, hosts.latencyFactor);
   await makeHostRules(db, asked ?? knownHosts);
   const ofAsked = asked === undefined ? '' : ` SEMI JOIN (${asked}) USING (host_key)`;
@@ -122,7 +142,6 @@ export async function prepareSelection(
   await db.run(sql.quota_left);
   await db.run(sql.turn_of);
   await defineGroups(db, input);
-  await db.run(`CREATE TABLE locked AS ${sql.locked}`);
   await db.run(`CREATE TABLE host AS ${sql.host}`, {
     now: new Date(now),
     rest_ms: Math.max(rules.windowMs, shortRestMs),
