@@ -5,13 +5,17 @@
  *
  * timeout 180 nice -n 10 node --import tsx test/bench/crawldb-rounds.ts [--rows 1000000] [--pages 20000] [--links 50]
  *   [--rounds 3] [--memory 2GB] [--scores ties|different] [--order best|breadth] [--dir FOLDER]
+ *   [--apart: each step in a process of its own] [--step generate|fetch|updatedb|invertlinks|dedup|inject: that alone]
  */
+import {spawnSync} from 'node:child_process';
 import {existsSync, readFileSync, writeFileSync} from 'node:fs';
 import {mkdtemp, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {parseArgs} from 'node:util';
+import {dedup} from '../../jobs/dedup.ts';
 import {generate} from '../../jobs/generate.ts';
+import {inject} from '../../jobs/inject.ts';
 import {invertlinks} from '../../jobs/invertlinks.ts';
 import type {Job} from '../../jobs/job.ts';
 import {embeddedExecutor} from '../../jobs/runner/executor.ts';
@@ -35,6 +39,8 @@ const {values: given} = parseArgs({
     scores: {type: 'string', default: 'ties'},
     order: {type: 'string', default: 'best'},
     dir: {type: 'string'},
+    step: {type: 'string'},
+    apart: {type: 'boolean', default: false},
   },
 });
 const dir = given.dir ?? (await mkdtemp(join(tmpdir(), 'crawl-bench-')));
@@ -46,10 +52,11 @@ const {config} = loadConfig({
   },
 });
 const digest = makeScope(config.scope, config.url, config.links, []).digest;
+const start = Date.UTC(2026, 5, 1);
 const world = {
   rows: Number(given.rows),
   ties: given.scores === 'ties',
-  now: Date.UTC(2026, 5, 1),
+  now: start,
 };
 const effects = testEffects(world.now);
 
@@ -112,23 +119,55 @@ const base = head.manifest.slots.crawldb;
 console.log(
   `${base?.rows} rows, ${base?.files} files, ${((base?.bytes ?? 0) / (base?.rows ?? 1)).toFixed(1)} bytes a row`,
 );
-const before = head.segments.length;
-const day = 86_400_000;
-world.now += before * day; // a round a day
-effects.pass(before * day);
-for (let round = before; round < before + Number(given.rounds); round++) {
-  world.now += day;
-  effects.pass(day);
-  const made = await timed('generate', generate, {
-    topN: Number(given.pages),
-    maxPerHost: Math.min(100, Number(given.pages)),
-  });
-  const segment = made.plan?.segment;
-  if (segment === undefined) throw new Error('nothing is due');
-  await timed('(fetch)', roundJob({...world}, segment, round, Number(given.links), digest), {});
-  await timed('updatedb', updatedb, {segments: [segment]});
-  await timed('invertlinks', invertlinks, {segments: [segment]});
+/** What a round does, in order; dedup and inject come by --step alone. */
+const roundSteps = ['generate', 'fetch', 'updatedb', 'invertlinks'];
+const day = 86_400_000; // a round a day
+
+/** A step of the newest round; generate begins a new one. */
+async function runStep(step: string): Promise<void> {
+  const {segments} = await (await openCrawl(dir)).head();
+  const round = step === 'generate' ? segments.length : segments.length - 1;
+  const passed = (round + 1) * day - (world.now - start);
+  world.now += passed;
+  effects.pass(passed);
+  const segment = segments[round] ?? '';
+  const pages = Number(given.pages);
+  if (step === 'generate') {
+    const made = await timed('generate', generate, {topN: pages, maxPerHost: Math.min(100, pages)});
+    if (made.plan?.segment === undefined) throw new Error('nothing is due');
+  } else if (step === 'fetch')
+    await timed('(fetch)', roundJob({...world}, segment, round, Number(given.links), digest), {});
+  else if (step === 'updatedb') await timed('updatedb', updatedb, {segments: [segment]});
+  else if (step === 'invertlinks') await timed('invertlinks', invertlinks, {segments: [segment]});
+  else if (step === 'dedup') await timed('dedup', dedup, {});
+  else if (step === 'inject') await timed('inject', inject, {urls: newSeeds(pages)});
+  else throw new Error(`no step ${step}`);
 }
+
+function newSeeds(count: number): readonly string[] {
+  return Array.from({length: count}, (_, at) => `https://www.site${at % 100_000}.test/seed/${at}`);
+}
+
+/** The same in a process of its own, so that its peak memory is its own. */
+function runApart(step: string): void {
+  const options = Object.entries({...given, dir, apart: false, step}).flatMap(([name, value]) =>
+    typeof value === 'string' ? [`--${name}`, value] : [],
+  );
+  const {status} = spawnSync(process.execPath, ['--import', 'tsx', import.meta.filename, ...options], {
+    stdio: 'inherit',
+  });
+  if (status !== 0) throw new Error(`${step} failed`);
+}
+
+if (given.step !== undefined) {
+  await runStep(given.step);
+  process.exit(0);
+}
+for (let round = 0; round < Number(given.rounds); round++)
+  for (const step of roundSteps) {
+    if (given.apart) runApart(step);
+    else await runStep(step);
+  }
 const last = (await (await openCrawl(dir)).head()).manifest.slots;
 for (const name of ['crawldb', 'linkdb', 'inlinks', 'hoststats'])
   console.log(
