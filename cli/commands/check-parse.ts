@@ -37,13 +37,15 @@ export function parseChecker({config, policy, texts, readFile, trial}: ParseChec
     },
     show(question, answer, colours) {
       const found = answer as ParseCheck & {readonly extracted?: readonly ExtractCheck[]}; // what ask gave
+      const width = Math.max(10, ...found.outlinks.map(({kind}) => kind.length + 2));
+      const titled = (title: string) => `  ${colours.dim(title.padEnd(width))}`;
       const name = optionalText(question, 'name') ?? optionalText(question, 'url') ?? 'document';
       return [
         colours.bold(visible(name)),
         ...facts(found).flatMap(([title, value]) =>
-          value === null || value === '' ? [] : [`  ${colours.dim(title.padEnd(10))}${visible(value)}`],
+          value === null || value === '' ? [] : [`${titled(title)}${visible(value)}`],
         ),
-        ...found.outlinks.map((link) => linkText(link, colours)),
+        ...found.outlinks.map((link) => `${titled(link.kind)}${linkText(link, colours)}`),
         ...found.errors.map((error) => colours.red(`  ${visible(error)}`)),
         ...(found.extracted ?? []).flatMap((one) => extractText(one, colours)),
       ].join('\n');
@@ -108,7 +110,7 @@ function linkText(link: CheckedLink, colours: Output['colours']): string {
   const rel = link.rel === null || link.rel === '' ? '' : `  rel=${visible(link.rel)}`;
   const rule = link.rule === null ? '' : `, ${visible(link.rule)}`;
   const verdict = link.accepted ? '' : `  ${colours.red(`${link.reason ?? 'rejected'}${rule}`)}`;
-  return `  ${colours.dim(link.kind.padEnd(10))}${visible(link.url ?? link.href)}${anchor}${rel}${verdict}`;
+  return `${visible(link.url ?? link.href)}${anchor}${rel}${verdict}`;
 }
 
 /** What an extractor gave: its rows, a line a value. */

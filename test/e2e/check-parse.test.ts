@@ -41,6 +41,18 @@ test('check parse shows what is read in a file, and needs no crawl', async (t) =
   assert.deepEqual([found.charset, found.charset_source, found.title], ['windows-1252', 'transport', 'òÁÓ']);
 });
 
+test('check parse keeps kinds of links apart from their URLs, however long', async (t) => {
+  const cwd = await temporaryFolder(t);
+  const stdin = '<title>t</title><meta http-equiv=refresh content="0; url=/r"><a href=/x>y</a>';
+  const {stdout} = await crawl(['check', 'parse', '-', '--url', 'https://example.org/'], {cwd, stdin});
+  for (const line of [
+    /^ {2}title {9}t$/m,
+    /^ {2}meta_refresh {2}https:\/\/example\.org\/r/m,
+    /^ {2}a {13}https:\/\/example\.org\/x/m,
+  ])
+    assert.match(stdout, line);
+});
+
 test('check parse reads standard input, with the settings of the crawl', async (t) => {
   const cwd = await temporaryFolder(t);
   const yaml = 'parse:\n  default_charset: windows-1251\nscope:\n  rules:\n    - "- domain example.org"\n';
