@@ -12,7 +12,7 @@ export const command = defineCommand({
     'parse, in _b of the second. Texts are equal or not; simhash_distance says how far apart they are, in bits.',
   ].join('\n'),
   examples: [
-    ['crawl parse-diff v3-3f2a9c01 trial', 'how much of each kind, with one page for each'],
+    ['crawl parse-diff v4-3f2a9c01 trial', 'how much of each kind, with one page for each'],
     [
       'crawl parse-diff trial --show links --format csv -o links.csv',
       'each link that the current parse has otherwise',

@@ -109,7 +109,9 @@ export function detectType(header: ContentType | undefined, bytes: Uint8Array): 
     if (sniffed.startsWith('image/') || sniffed === 'application/pdf' || sniffed === 'application/x-gzip')
       return sniffed;
     if (claimed === 'image/svg+xml') return claimed;
-    return xmlKind(bytes) ?? claimed;
+    const kind = xmlKind(bytes);
+    // A page may begin with a drawing, html and body being optional tags
+    return kind === undefined || (claimed === 'text/html' && kind === roots.svg) ? claimed : kind;
   }
   return claimed === 'application/json' || claimed === 'text/json' ? jsonKind(bytes) : claimed;
 }
@@ -137,6 +139,7 @@ function xmlKind(bytes: Uint8Array): string | undefined {
   const root = /^<(?:([a-zA-Z][\w.-]*):)?([a-zA-Z][\w.-]*)/.exec(head.slice(prolog));
   if (root === null) return undefined;
   const name = root[2]!.toLowerCase();
+  if (name !== 'html' && /<!doctype\s+html[\s>]/i.test(head.slice(0, prolog))) return undefined;
   if (name === 'html') return declared && /xmlns/.test(head) ? roots.html : undefined;
   return Object.hasOwn(roots, name) ? roots[name] : undefined;
 }

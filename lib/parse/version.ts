@@ -5,7 +5,7 @@ import type {Config} from '../config/settings.ts';
  * Version of the parsers: raised by any change that makes a page give other columns or links, so that results of
  * both can stand side by side.
  */
-export const parserVersion = 3;
+export const parserVersion = 4;
 
 /**
  * Name of the parse that a configuration gives: parser version, and a digest of the settings that its results

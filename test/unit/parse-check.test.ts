@@ -105,6 +105,13 @@ test('types by header and bytes', () => {
     ['application/json', '{"a": 1}', 'application/json'],
     [undefined, '{"a": 1}', 'application/json'],
     ['image/svg+xml', '<svg xmlns="x">', 'image/svg+xml'],
+    [undefined, '<svg xmlns="x">', 'image/svg+xml'],
+    ['application/xml', '<?xml version="1.0"?><!DOCTYPE svg PUBLIC "a" "b"><svg xmlns="x">', 'image/svg+xml'],
+    // A page may begin with any element
+    ['text/html', '<svg hidden><symbol/></svg><a href=x>', 'text/html'],
+    ['text/html', '<!-- c --><!DOCTYPE html>\n<svg hidden></svg><a href=x>', 'text/html'],
+    [undefined, '<!doctype HTML><svg hidden></svg><a href=x>', 'text/html'],
+    ['text/html', '<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 4.01//EN" "x"><feed>', 'text/html'],
   ];
   for (const [header, body, type] of cases)
     assert.equal(
