@@ -55,31 +55,48 @@ WHERE (h.fetch_time IS NULL OR h.fetch_time <= t.fetch_time)
   AND (a.last_success_segment IS NULL OR a.last_success_segment <= t.segment);
 
 -- step: links
--- The links of these pages, one row a source and target. Links that are not followed for what they point at or how
--- are none between pages; a link too deep or marked nofollow is one all the same. $internal, $external, $revision.
-CREATE TABLE new_link AS
-WITH sighting AS (
-  SELECT l.*
-  FROM outlinks l SEMI JOIN (SELECT segment, capture_id FROM source WHERE parsed) s USING (segment, capture_id)
-  WHERE l.to_url_key IS NOT NULL AND l.hop_type <> 'R' AND (l.accepted OR l.reason IN ('depth', 'nofollow'))
-    AND CASE WHEN l.to_host_key = l.from_host_key THEN $internal ELSE $external END
-)
+-- The links of these pages, one row a source and target: its first sighting on the page, and the first that has an
+-- anchor. Links that are not followed for what they point at or how are none between pages; a link too deep or marked
+-- nofollow is one all the same. Numbers alone, since texts in the states of an aggregate are held in memory beside its
+-- limit (docs/decisions/0222). $internal, $external.
+CREATE TABLE told_link AS
 SELECT
-  to_host_key AS target_host_key, to_url_key AS target_url_key, min(to_url) AS target_url,
-  from_host_key AS source_host_key, from_url_key AS source_url_key, min(from_url) AS source_url,
-  arg_min(anchor, position) FILTER (anchor IS NOT NULL AND anchor <> '') AS anchor,
-  coalesce(
-    arg_min_null(rel, position) FILTER (anchor IS NOT NULL AND anchor <> ''),
-    arg_min_null(rel, position)
-  ) AS rel,
-  arg_min(kind, position) AS kind,
-  count(*)::INTEGER AS links,
-  to_host_key = from_host_key AS internal,
-  min(fetch_time) AS fetch_time, min(segment) AS segment,
+  l.to_host_key AS target_host_key, l.to_url_key AS target_url_key,
+  l.from_host_key AS source_host_key, l.from_url_key AS source_url_key,
+  any_value(hash(l.capture_id)) AS capture,
+  min(l.position) AS first,
+  min(l.position) FILTER (l.anchor IS NOT NULL AND l.anchor <> '') AS anchored,
+  count(*)::INTEGER AS links
+FROM outlinks l SEMI JOIN (SELECT segment, capture_id FROM source WHERE parsed) s USING (segment, capture_id)
+WHERE l.to_url_key IS NOT NULL AND l.hop_type <> 'R' AND (l.accepted OR l.reason IN ('depth', 'nofollow'))
+  AND CASE WHEN l.to_host_key = l.from_host_key THEN $internal ELSE $external END
+GROUP BY ALL;
+
+-- step: rows
+-- The same as rows of the linkdb, read once, while they are written. Of the sightings the first tells, but anchor and rel
+-- come from the first that has an anchor. $revision.
+CREATE MACRO sighting(which) AS TABLE
+SELECT l.*, t.links, t.first, t.anchored
+FROM outlinks l
+JOIN told_link t
+  ON t.source_host_key = l.from_host_key AND t.source_url_key = l.from_url_key AND t.capture = hash(l.capture_id)
+  AND t.target_host_key = l.to_host_key AND t.target_url_key = l.to_url_key
+  AND l.position = CASE WHEN which = 'first' THEN t.first WHEN t.anchored > t.first THEN t.anchored END;
+
+CREATE VIEW new_link AS
+SELECT
+  f.to_host_key AS target_host_key, f.to_url_key AS target_url_key, f.to_url AS target_url,
+  f.from_host_key AS source_host_key, f.from_url_key AS source_url_key, f.from_url AS source_url,
+  CASE WHEN f.anchored = f.first THEN f.anchor ELSE a.anchor END AS anchor,
+  coalesce(a.rel, f.rel) AS rel,
+  f.kind,
+  f.links,
+  f.to_host_key = f.from_host_key AS internal,
+  f.fetch_time, f.segment,
   $revision::BIGINT AS revision,
   NULL::BOOLEAN AS cut
-FROM sighting
-GROUP BY to_host_key, to_url_key, from_host_key, from_url_key;
+FROM sighting('first') f
+LEFT JOIN sighting('anchored') a USING (from_host_key, from_url_key, to_host_key, to_url_key)
 
 -- step: old
 -- The links that pages told again had before.
@@ -100,7 +117,7 @@ CREATE TABLE old_link (
 CREATE TABLE change AS
 SELECT host_key, url_key, sum(n)::INTEGER AS inlinks
 FROM (
-  SELECT target_host_key AS host_key, target_url_key AS url_key, 1 AS n FROM new_link
+  SELECT target_host_key AS host_key, target_url_key AS url_key, 1 AS n FROM told_link
   UNION ALL
   SELECT target_host_key, target_url_key, -1 FROM old_link
 )
@@ -109,8 +126,8 @@ HAVING sum(n) <> 0
 
 -- step: totals
 SELECT
-  (SELECT count(*) FROM new_link)::BIGINT AS told,
+  (SELECT count(*) FROM told_link)::BIGINT AS told,
   (SELECT count(*) FROM old_link WHERE cut IS NOT true)::BIGINT AS old,
-  (SELECT count(*) FROM new_link n SEMI JOIN (SELECT * FROM old_link WHERE cut IS NOT true) o
+  (SELECT count(*) FROM told_link n SEMI JOIN (SELECT * FROM old_link WHERE cut IS NOT true) o
     USING (target_host_key, target_url_key, source_host_key, source_url_key))::BIGINT AS kept,
   (SELECT count(*) FROM change)::BIGINT AS rows;

@@ -22,6 +22,7 @@ const sql = readSql(import.meta.url, './invertlinks.sql', [
   'derive',
   'sources',
   'links',
+  'rows',
   'old',
   'nothing_old',
   'change',
@@ -155,11 +156,8 @@ async function invert(task: Task, ctx: TaskContext): Promise<TaskResult> {
     const derived = of('linksources').length === 0 && of('linkdb').length > 0;
     if (derived) await db.run(sql.derive);
     await db.run(sql.sources);
-    await db.run(sql.links, {
-      internal: params.internal,
-      external: params.external,
-      revision: params.revision,
-    });
+    await db.run(sql.links, {internal: params.internal, external: params.external});
+    await db.run(sql.rows.replaceAll('$revision', `${params.revision}`)); // a view takes no parameters
     const [again] = await db.all<{n: number}>('SELECT count(*) AS n FROM source WHERE again');
     await db.run((again?.n ?? 0) > 0 ? sql.old : sql.nothing_old);
     await db.run(sql.change);

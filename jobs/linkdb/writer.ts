@@ -71,7 +71,7 @@ export interface Written {
 const linkOrder = 'target_host_key, target_url_key, source_host_key, source_url_key';
 
 /**
- * The linkdb with the table `new_link` of the pages in `source`; buckets where deltas weigh too much are written anew,
+ * The linkdb with the links of the pages in the table `source`, which the view `new_link` gives and the table `told_link` counts; buckets where deltas weigh too much are written anew,
  * of a small linkdb all.
  *
  * @param derived there is no file of `linksources` yet, and the view of that name tells what must be in it
@@ -84,7 +84,7 @@ export async function linksAfter(
   derived: boolean,
 ): Promise<Written & {readonly cut: number}> {
   const {ctx, revision} = work;
-  const written: FileRef[] = await writeDelta(work, 'SELECT * FROM new_link', {kind: 'delta', revision});
+  const written = await writeDelta(work, 'told_link', 'new_link', {kind: 'delta', revision});
   const before = [...links, ...written];
   const told = await writeSources(work, before, sources, derived);
   const small = sumRows(before) <= linkRule.smallRows;
@@ -122,18 +122,20 @@ function whole(files: readonly FileRef[]): CompactionPlan {
   return {buckets: plans, merge: files.filter(isDelta)};
 }
 
+/** Writes a table or view of links; `counted` has the same ones for less. */
 async function writeDelta(
   {db, ctx}: LinkWork,
+  counted: string,
   rows: string,
   facts: NonNullable<FileRef['facts']>,
 ): Promise<FileRef[]> {
   const counts = await db.all<{slot: number; rows: number}>(
-    `SELECT (target_host_key >> ${64 - slotBits})::INTEGER AS slot, count(*) AS rows FROM (${rows}) GROUP BY ALL`,
+    `SELECT (target_host_key >> ${64 - slotBits})::INTEGER AS slot, count(*) AS rows FROM ${counted} GROUP BY ALL`,
   );
   if (counts.length === 0) return [];
   const file = await ctx.store.create(linkdb, 'linkdb');
   const all = {...facts, slots: slotsText(counts)};
-  return [await db.copy(`${rows} ORDER BY ${linkOrder}`, {}, file, {facts: all})];
+  return [await db.copy(`SELECT * FROM ${rows} ORDER BY ${linkOrder}`, {}, file, {facts: all})];
 }
 
 /** Writes a bucket, in its parts, without what does not count any more; what is too much is marked. */
@@ -172,7 +174,7 @@ async function mergeDeltas(
 ): Promise<readonly FileRef[]> {
   const base = after.filter((file) => !isDelta(file));
   await bindLinkDeltas(work.db, work.ctx.store, 'merging', [...base, ...merge]);
-  return writeDelta(work, 'SELECT * FROM merging', {
+  return writeDelta(work, 'merging', 'merging', {
     kind: 'delta',
     revision: Math.max(...merge.map(revisionOf)),
     oldest: Math.min(...merge.map(oldestOf)),

@@ -5,6 +5,7 @@ import {inject} from '../../jobs/inject.ts';
 import {invertlinks} from '../../jobs/invertlinks.ts';
 import {updatedb} from '../../jobs/updatedb.ts';
 import type {Inlink} from '../../lib/schema/linkdb.ts';
+import type {Outlink} from '../../lib/schema/outlinks.ts';
 import {defaultOptions} from '../support/default-options.ts';
 import {type JobHarness, jobHarness} from '../support/job-harness.ts';
 import {fetchSegment, page, parseSegment, type SmallPage} from '../support/small-web.ts';
@@ -64,6 +65,46 @@ test('links are turned round, counted once a page, and replaced when the page ha
   assert.equal(later.counters.links_removed_total, 3);
   assert.deepEqual(await edges(crawl), [`${a} -> ${c} x1`, `${b} -> ${a} x1`]);
   assert.deepEqual(await inlinksOf(crawl), {[a]: 1, [b]: 0, [c]: 1});
+});
+
+test('of several links to one page the first with an anchor tells anchor and rel, the first of all the rest', async (t) => {
+  const crawl = await jobHarness(t);
+  const a = 'http://a.test/';
+  const [later, first, never] = ['http://x.test/later', 'http://x.test/first', 'http://x.test/never'];
+  await crawl.run(inject, {files: [], urls: [a], update: false, overwrite: false});
+  const told: Record<string, Partial<Outlink>[]> = {
+    [later]: [
+      {kind: 'img', anchor: '', rel: 'x'},
+      {kind: 'a', anchor: 'text', rel: null},
+      {kind: 'area', anchor: 'more', rel: 'z'},
+    ],
+    [first]: [
+      {kind: 'a', anchor: 'one', rel: null},
+      {kind: 'img', anchor: null, rel: 'y'},
+    ],
+    [never]: [
+      {kind: 'img', anchor: null, rel: null},
+      {kind: 'iframe', anchor: '', rel: 'w'},
+    ],
+  };
+  const linkFacts = (to: string): Partial<Outlink> => told[to]?.shift() ?? {};
+  // Each fetched twice: of one page only the newest capture tells
+  await fetched(crawl, {[a]: page('old', [first, first, first, later])});
+  await crawl.run(updatedb, updateOptions);
+  crawl.effects.pass(31 * 86_400_000);
+  const links = [later, first, never, later, first, never, later];
+  await fetched(crawl, {[a]: page('new', links, {linkFacts})});
+  await crawl.run(updatedb, updateOptions);
+  await crawl.run(invertlinks, {segments: []});
+  const rows = await crawl.sql<Inlink>('SELECT * FROM linkdb ORDER BY target_url');
+  assert.deepEqual(
+    rows.map(({target_url, kind, anchor, rel, links}) => [target_url, kind, anchor, rel, links]),
+    [
+      [first, 'a', 'one', null, 2],
+      [later, 'img', 'text', 'x', 3],
+      [never, 'img', null, null, 2],
+    ],
+  );
 });
 
 test('a segment that comes late does not bring old links back; another parse replaces', async (t) => {
